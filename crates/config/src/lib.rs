@@ -1,0 +1,1 @@
+//! Files users write: read with positions, decoded, checked for shape

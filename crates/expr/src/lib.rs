@@ -1,0 +1,1 @@
+//! Expressions: JSONata, JSON Logic and JSONPath behind one face

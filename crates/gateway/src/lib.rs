@@ -1,0 +1,1 @@
+//! The MCP server users connect to: tools, routing, eras

@@ -1,0 +1,1 @@
+//! Graphs in compiled form: ids, edges, expressions, references

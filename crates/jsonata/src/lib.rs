@@ -1,0 +1,1 @@
+//! JSONata: parser, syntax tree with spans, evaluator

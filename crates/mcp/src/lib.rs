@@ -1,0 +1,13 @@
+//! The Model Context Protocol on the wire: messages, eras, and the transports of both sides.
+//!
+//! This crate owns JSON-RPC framing, the two protocol eras (`initialize` with sessions, and the
+//! stateless revision of 2026-07-28), stdio, streamable HTTP and the old HTTP+SSE transport, each
+//! as a server and as a client. Parameters and results are raw JSON: what passes through is not
+//! parsed, re-typed or re-ordered, so nothing in it can be lost.
+//!
+//! It must not know what a tool, a graph or a run is.
+
+pub mod client;
+pub mod message;
+pub mod server;
+pub mod version;

@@ -1,0 +1,1 @@
+//! Drives the engine with the world: calls, time, cancellation

@@ -1,0 +1,1 @@
+//! What tests share: scripted and misbehaving MCP servers, suites, harnesses

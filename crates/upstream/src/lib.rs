@@ -1,0 +1,1 @@
+//! Other MCP servers as this product uses them: started, supervised, called
