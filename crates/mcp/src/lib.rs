@@ -10,4 +10,5 @@
 pub mod client;
 pub mod message;
 pub mod server;
+pub mod sse;
 pub mod version;
