@@ -1,1 +1,45 @@
-fn main() {}
+//! The project's own tasks, run as `cargo xtask TASK`.
+//!
+//! One file per task; what they share is in `workspace` and `command`.
+#![expect(clippy::print_stderr, reason = "a tool that reports to the terminal")]
+
+mod command;
+mod setup_tests;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+/// The project's own tasks.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Installs what the tests need and the machine may not have, below the target directory
+    SetupTests,
+    /// Runs everything that must pass: tests, documentation tests, formatting, lints
+    Test,
+}
+
+fn main() -> ExitCode {
+    let result = Workspace::find().and_then(|workspace| match Cli::parse().task {
+        Task::SetupTests => setup_tests::run(&workspace),
+        Task::Test => test::run(&workspace),
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

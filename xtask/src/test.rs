@@ -1,0 +1,70 @@
+//! `cargo xtask test`: everything that must pass, with a summary at the end.
+
+use std::{process::Command, time::Instant};
+
+use anyhow::bail;
+
+use crate::{
+    command::run_visibly,
+    setup_tests,
+    workspace::{Workspace, cargo},
+};
+
+/// Tells the tests that a missing test environment is a failure, not a reason to skip.
+const REQUIRE_ENVIRONMENT: &str = "MCPGRAPH_REQUIRE_TEST_ENV";
+
+/// Runs every step even when an earlier one failed, so that one run shows all there is to mend.
+pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
+    let mut summary = Vec::new();
+    let mut step = |name: &str, action: &dyn Fn() -> anyhow::Result<()>| {
+        eprintln!("\n── {name}");
+        let started = Instant::now();
+        let result = action();
+        if let Err(error) = &result {
+            eprintln!("error: {error:#}");
+        }
+        summary.push((name.to_owned(), started.elapsed(), result.is_ok()));
+    };
+
+    step("test environment", &|| setup_tests::run(workspace));
+    step("build", &|| cargo_step(workspace, &["build", "--workspace", "--all-targets"]));
+    if has_nextest() {
+        step("tests", &|| cargo_step(workspace, &["nextest", "run", "--workspace"]));
+    } else {
+        step("tests", &|| cargo_step(workspace, &["test", "--workspace", "--all-targets"]));
+    }
+    step("documentation tests", &|| cargo_step(workspace, &["test", "--workspace", "--doc"]));
+    step("formatting", &|| cargo_step(workspace, &["fmt", "--all", "--check"]));
+    step("lints", &|| {
+        let lints = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+        cargo_step(workspace, &lints)
+    });
+
+    eprintln!();
+    for (name, took, passed) in &summary {
+        let verdict = if *passed { "passed" } else { "FAILED" };
+        eprintln!("{verdict}  {name:<20} {:>7.1} s", took.as_secs_f64());
+    }
+    let failed = summary.iter().filter(|(_, _, passed)| !passed).count();
+    if failed > 0 {
+        bail!("{failed} of {} steps failed", summary.len());
+    }
+    Ok(())
+}
+
+fn cargo_step(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<()> {
+    run_visibly(
+        Command::new(cargo())
+            .args(arguments)
+            .current_dir(&workspace.root)
+            .env(REQUIRE_ENVIRONMENT, "1"),
+    )
+}
+
+/// Whether the faster test runner is installed.
+fn has_nextest() -> bool {
+    Command::new(cargo())
+        .args(["nextest", "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+}

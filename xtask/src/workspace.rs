@@ -1,0 +1,47 @@
+//! Where the repository and its target directory are.
+
+use std::{env, path::PathBuf, process::Command};
+
+use anyhow::{Context, ensure};
+
+/// The two directories every task starts from.
+pub(crate) struct Workspace {
+    /// The root of the repository.
+    pub(crate) root: PathBuf,
+    /// Where cargo puts what it builds; it may lie outside the repository.
+    pub(crate) target: PathBuf,
+}
+
+impl Workspace {
+    /// Asks cargo, which knows every way the target directory can be configured.
+    pub(crate) fn find() -> anyhow::Result<Self> {
+        let output = Command::new(cargo())
+            .args(["metadata", "--format-version", "1", "--no-deps"])
+            .output()
+            .context("could not start `cargo metadata`")?;
+        ensure!(
+            output.status.success(),
+            "`cargo metadata` failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)
+            .context("`cargo metadata` did not print JSON")?;
+        let directory = |key: &str| {
+            metadata[key]
+                .as_str()
+                .map(PathBuf::from)
+                .with_context(|| format!("`cargo metadata` did not tell its `{key}`"))
+        };
+        Ok(Self { root: directory("workspace_root")?, target: directory("target_directory")? })
+    }
+
+    /// What `setup-tests` installs into and the tests look for.
+    pub(crate) fn test_environment(&self) -> PathBuf {
+        self.target.join("test-env")
+    }
+}
+
+/// The cargo that runs this task.
+pub(crate) fn cargo() -> PathBuf {
+    env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+}
