@@ -67,7 +67,10 @@ impl Source {
     }
 
     fn line_start(&self, line: usize) -> usize {
-        line.checked_sub(1).and_then(|index| self.lines.get(index)).copied().unwrap_or(self.text.len())
+        line.checked_sub(1)
+            .and_then(|index| self.lines.get(index))
+            .copied()
+            .unwrap_or(self.text.len())
     }
 
     /// The nearest character boundary at or before `offset`.

@@ -96,11 +96,8 @@ fn write_label(
         shown.text
     )?;
     let underline = mark.repeat(shown.width);
-    let words = if label.text.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", printable(&label.text))
-    };
+    let words =
+        if label.text.is_empty() { String::new() } else { format!(" {}", printable(&label.text)) };
     writeln!(
         out,
         "{:gutter$} {} {:skip$}{}",

@@ -1,0 +1,38 @@
+//! The typed form of the files, in which both dialects have become one.
+//!
+//! Every name, reference and expression keeps its place, so that later checks can point at it.
+//! Spans belong to [`GraphFile::source`], except those of a server, which belong to
+//! [`ServerDef::source`].
+
+mod args;
+mod graph;
+mod limits;
+mod node;
+mod server;
+
+pub use args::ArgValue;
+pub use graph::{GraphFile, ServerInfo, ToolDef, Version};
+pub use limits::ExecutionLimits;
+pub use node::{
+    Branch, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry,
+    Switch, Transform,
+};
+pub use server::{Expanded, Expose, HttpKind, Origin, Prefix, ServerDef, Transport};
+
+use mcpgraph_diagnostics::Span;
+
+/// A value and its place in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spanned<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    /// Puts a value and its place together.
+    pub fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+}
