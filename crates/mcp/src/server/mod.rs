@@ -1,1 +1,21 @@
-//! A server of the protocol.
+//! A server of the protocol, in both eras at once and on any transport.
+//!
+//! The product implements [`Service`]; the core below the transports does what the protocol says
+//! about every message: framing, versions, sessions, cancellation, subscriptions, the shape of results.
+//! A request whose `_meta` names a modern version is served by itself; `initialize` opens a legacy
+//! session; both may come over the same connection.
+
+mod broadcast;
+mod client;
+mod edit;
+mod limits;
+mod outlet;
+mod peer;
+mod service;
+mod session;
+
+pub use broadcast::{Broadcaster, Change};
+pub use client::{Client, LogLevel, Meta, SessionKey, meta_key};
+pub use limits::Limits;
+pub use peer::CallPeer;
+pub use service::{Call, Description, HeaderParameter, Service};

@@ -1,0 +1,291 @@
+//! Changes that clients are told of: lists that changed, resources that were updated.
+//!
+//! A change says "look again", so telling it twice is no better than once. Each subscriber
+//! therefore keeps a set of changes it has not been told of rather than a queue: however slowly it
+//! reads, nothing is lost and nothing piles up.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use indexmap::IndexSet;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, watch};
+
+use crate::message::{Notification, raw};
+
+/// Tells all clients, of both eras and on all transports, of changes. It is cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Broadcaster(Arc<Registry>);
+
+/// Something that clients may have asked to be told of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// The list of tools is another one.
+    Tools,
+    /// The list of prompts is another one.
+    Prompts,
+    /// The list of resources is another one.
+    Resources,
+    /// The resource with this URI has other contents.
+    Resource(String),
+}
+
+/// What a modern client wants to be told of, as on the wire.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Filter {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) tools_list_changed: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) prompts_list_changed: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) resources_list_changed: bool,
+    #[serde(skip_serializing_if = "IndexSet::is_empty")]
+    pub(crate) resource_subscriptions: IndexSet<String>,
+}
+
+/// One client's share of the changes. Dropping it ends its part.
+#[derive(Debug)]
+pub(crate) struct Subscriber {
+    registry: Arc<Registry>,
+    state: Mutex<State>,
+    wake: Notify,
+}
+
+#[derive(Debug)]
+struct Registry {
+    subscribers: Mutex<Vec<Weak<Subscriber>>>,
+    /// How many subscribers watch each resource.
+    watched: Mutex<HashMap<String, usize>>,
+    /// Goes up whenever the set of watched resources changes.
+    watched_epoch: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    filter: Filter,
+    untold: IndexSet<Change>,
+}
+
+// === impl Broadcaster ===
+
+impl Default for Broadcaster {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Broadcaster {
+    /// A broadcaster without subscribers.
+    pub fn new() -> Self {
+        Self(Arc::new(Registry {
+            subscribers: Mutex::default(),
+            watched: Mutex::default(),
+            watched_epoch: watch::Sender::new(0),
+        }))
+    }
+
+    /// Tells everyone who asked for it. It never waits.
+    pub fn send(&self, change: &Change) {
+        // Upgraded outside of the lock of each subscriber, and dropped outside of this one: the
+        // last reference to a subscriber takes locks when it goes.
+        let subscribers: Vec<_> =
+            self.0.subscribers.lock().iter().filter_map(Weak::upgrade).collect();
+        for subscriber in subscribers {
+            subscriber.tell(change);
+        }
+    }
+
+    /// The resources that some client watches, in no order.
+    pub fn watched_resources(&self) -> Vec<String> {
+        self.0.watched.lock().keys().cloned().collect()
+    }
+
+    /// Reports when the set of watched resources changes.
+    pub fn watch_resources(&self) -> watch::Receiver<u64> {
+        self.0.watched_epoch.subscribe()
+    }
+
+    pub(crate) fn subscribe(&self, filter: Filter) -> Arc<Subscriber> {
+        for uri in &filter.resource_subscriptions {
+            self.0.watch(uri);
+        }
+        let subscriber = Arc::new(Subscriber {
+            registry: self.0.clone(),
+            state: Mutex::new(State { filter, untold: IndexSet::new() }),
+            wake: Notify::new(),
+        });
+        let mut subscribers = self.0.subscribers.lock();
+        subscribers.retain(|subscriber| subscriber.strong_count() > 0);
+        subscribers.push(Arc::downgrade(&subscriber));
+        subscriber
+    }
+}
+
+impl Registry {
+    fn watch(&self, uri: &str) {
+        let mut watched = self.watched.lock();
+        match watched.get_mut(uri) {
+            Some(count) => *count += 1,
+            None => {
+                watched.insert(uri.to_owned(), 1);
+                self.watched_epoch.send_modify(|epoch| *epoch += 1);
+            }
+        }
+    }
+
+    fn unwatch(&self, uri: &str) {
+        let mut watched = self.watched.lock();
+        if let Some(count) = watched.get_mut(uri) {
+            *count -= 1;
+            if *count == 0 {
+                watched.remove(uri);
+                self.watched_epoch.send_modify(|epoch| *epoch += 1);
+            }
+        }
+    }
+}
+
+// === impl Subscriber ===
+
+impl Subscriber {
+    /// Adds a resource to what is watched. False if that would be more than `limit`.
+    pub(crate) fn watch(&self, uri: &str, limit: usize) -> bool {
+        let mut state = self.state.lock();
+        let watched = &mut state.filter.resource_subscriptions;
+        if !watched.contains(uri) {
+            if watched.len() >= limit {
+                return false;
+            }
+            watched.insert(uri.to_owned());
+            self.registry.watch(uri);
+        }
+        true
+    }
+
+    /// Takes a resource out of what is watched.
+    pub(crate) fn unwatch(&self, uri: &str) {
+        let mut state = self.state.lock();
+        if state.filter.resource_subscriptions.swap_remove(uri) {
+            self.registry.unwatch(uri);
+        }
+    }
+
+    /// Waits for a change this subscriber has not been told of, and tells it.
+    pub(crate) async fn next(&self) -> Change {
+        loop {
+            let change = self.state.lock().untold.shift_remove_index(0);
+            match change {
+                Some(change) => return change,
+                // A permit is kept where `tell` came in between.
+                None => self.wake.notified().await,
+            }
+        }
+    }
+
+    fn tell(&self, change: &Change) {
+        let mut state = self.state.lock();
+        if state.filter.wants(change) && state.untold.insert(change.clone()) {
+            self.wake.notify_one();
+        }
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        for uri in &self.state.get_mut().filter.resource_subscriptions {
+            self.registry.unwatch(uri);
+        }
+    }
+}
+
+// === impl Filter ===
+
+impl Filter {
+    /// All lists, no resource yet: what a legacy session is told of.
+    pub(crate) fn lists() -> Self {
+        Self {
+            tools_list_changed: true,
+            prompts_list_changed: true,
+            resources_list_changed: true,
+            resource_subscriptions: IndexSet::new(),
+        }
+    }
+
+    fn wants(&self, change: &Change) -> bool {
+        match change {
+            Change::Tools => self.tools_list_changed,
+            Change::Prompts => self.prompts_list_changed,
+            Change::Resources => self.resources_list_changed,
+            Change::Resource(uri) => self.resource_subscriptions.contains(uri),
+        }
+    }
+}
+
+// === impl Change ===
+
+impl Change {
+    /// The notification that tells a client.
+    pub(crate) fn to_notification(&self) -> Notification {
+        let (method, params) = match self {
+            Self::Tools => ("notifications/tools/list_changed", None),
+            Self::Prompts => ("notifications/prompts/list_changed", None),
+            Self::Resources => ("notifications/resources/list_changed", None),
+            Self::Resource(uri) => {
+                ("notifications/resources/updated", Some(raw(&serde_json::json!({ "uri": uri }))))
+            }
+        };
+        Notification { method: method.to_owned(), params }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resource(uri: &str) -> Change {
+        Change::Resource(uri.to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_change_is_told_once_to_whom_it_concerns() {
+        let broadcaster = Broadcaster::new();
+        let lists = broadcaster.subscribe(Filter::lists());
+        let tools_only =
+            broadcaster.subscribe(Filter { tools_list_changed: true, ..Filter::default() });
+        for _ in 0..1000 {
+            broadcaster.send(&Change::Prompts);
+            broadcaster.send(&resource("a:b"));
+            broadcaster.send(&Change::Tools);
+        }
+        assert_eq!(lists.next().await, Change::Prompts);
+        assert_eq!(lists.next().await, Change::Tools);
+        assert_eq!(tools_only.next().await, Change::Tools);
+        assert!(lists.state.lock().untold.is_empty());
+        broadcaster.send(&Change::Tools);
+        assert_eq!(lists.next().await, Change::Tools);
+    }
+
+    #[tokio::test]
+    async fn watched_resources_are_counted() {
+        let broadcaster = Broadcaster::new();
+        let epoch = broadcaster.watch_resources();
+        let first = broadcaster.subscribe(Filter::lists());
+        let second = broadcaster.subscribe(Filter {
+            resource_subscriptions: ["a:1".to_owned()].into_iter().collect(),
+            ..Filter::default()
+        });
+        assert!(first.watch("a:1", 2) && first.watch("a:2", 2) && first.watch("a:2", 2));
+        assert!(!first.watch("a:3", 2));
+        assert_eq!(*epoch.borrow(), 2);
+        broadcaster.send(&resource("a:1"));
+        assert_eq!((first.next().await, second.next().await), (resource("a:1"), resource("a:1")));
+        first.unwatch("a:2");
+        drop(first);
+        assert_eq!(broadcaster.watched_resources(), ["a:1"]);
+        drop(second);
+        assert!(broadcaster.watched_resources().is_empty());
+        assert_eq!(*epoch.borrow(), 4);
+    }
+}

@@ -1,0 +1,165 @@
+//! The way back to a client while one of its calls is under way.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::client::{Client, LogLevel, Meta, meta_key};
+use super::edit;
+use super::session::Session;
+use crate::message::{Message, Notification, Raw, Request, RpcError, code, raw};
+use crate::version::Era;
+
+/// Sends to the client on the stream of one call.
+///
+/// Everything arrives in the order it was sent, and before the answer; what is sent after the
+/// answer is dropped. A client that reads slowly makes the sender wait.
+#[derive(Clone, Debug)]
+pub struct CallPeer(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    queue: mpsc::Sender<Outgoing>,
+    client: Arc<Client>,
+    /// The legacy session, which knows the answers that are awaited from the client.
+    session: Option<Arc<Session>>,
+    cancel: CancellationToken,
+    progress_token: Option<Raw>,
+    log_level: Option<LogLevel>,
+}
+
+/// What a call has for its client before the answer.
+#[derive(Debug)]
+pub(crate) enum Outgoing {
+    Message(Message),
+    /// Close the stream; the client comes back for the rest.
+    Pause(Option<Duration>),
+}
+
+impl CallPeer {
+    pub(crate) fn new(
+        queue: mpsc::Sender<Outgoing>,
+        client: Arc<Client>,
+        session: Option<Arc<Session>>,
+        cancel: CancellationToken,
+        meta: &Meta,
+    ) -> Self {
+        let log_level = match client.version.era() {
+            Era::Modern => meta.get(meta_key::LOG_LEVEL).and_then(LogLevel::from_json),
+            Era::Legacy => session.as_ref().and_then(|session| session.log_level()),
+        };
+        let progress_token = meta.get(meta_key::PROGRESS_TOKEN).map(ToOwned::to_owned);
+        Self(Arc::new(Inner { queue, client, session, cancel, progress_token, log_level }))
+    }
+
+    /// The token under which the client wants progress, if it does.
+    pub fn progress_token(&self) -> Option<&RawValue> {
+        self.0.progress_token.as_deref()
+    }
+
+    /// The least severe log message the client asked for.
+    pub fn log_level(&self) -> Option<LogLevel> {
+        self.0.log_level
+    }
+
+    /// Whether a log message of this level is wanted.
+    ///
+    /// A legacy client that has not set a level gets everything; a modern one nothing.
+    pub fn wants_log(&self, level: LogLevel) -> bool {
+        match self.0.log_level {
+            Some(least) => level >= least,
+            None => self.0.client.version.era() == Era::Legacy,
+        }
+    }
+
+    /// Sends a notification. Log messages that the client does not want are dropped.
+    pub async fn notify(&self, method: &str, params: Option<Raw>) {
+        if method == "notifications/message" && !self.wants_log(level_of(params.as_deref())) {
+            return;
+        }
+        let notification = Notification { method: method.to_owned(), params };
+        self.put(Outgoing::Message(Message::Notification(notification))).await;
+    }
+
+    /// Reports progress, if the client wants it: `params` with the client's own token in it.
+    pub async fn progress(&self, params: &RawValue) {
+        if let Some(token) = self.progress_token()
+            && let Some(params) = edit::with_member(params, meta_key::PROGRESS_TOKEN, token)
+        {
+            self.notify("notifications/progress", Some(params)).await;
+        }
+    }
+
+    /// Asks the client something and waits for its answer: elicitation, sampling, roots.
+    ///
+    /// Only the legacy era has this; a modern client is asked by a result of type
+    /// `input_required`.
+    pub async fn request(
+        &self,
+        method: &str,
+        params: Option<Raw>,
+        timeout: Duration,
+    ) -> Result<Raw, RpcError> {
+        let Some(session) = &self.0.session else {
+            return Err(RpcError::internal(format!(
+                "`{method}` cannot be sent to a client of protocol version {}: a result of type \
+                 `input_required` asks it",
+                self.0.client.version
+            )));
+        };
+        let capability = match method {
+            "elicitation/create" => Some("elicitation"),
+            "sampling/createMessage" => Some("sampling"),
+            "roots/list" => Some("roots"),
+            _ => None,
+        };
+        if let Some(capability) = capability.filter(|name| !self.0.client.supports(name)) {
+            return Err(RpcError::new(
+                code::MISSING_CLIENT_CAPABILITY,
+                format!("the client does not support {capability}, which `{method}` needs"),
+            )
+            .with_data(&serde_json::json!({ "requiredCapabilities": { capability: {} } })));
+        }
+        let (id, answer) = session.expect_answer()?;
+        let request = Request { id: id.clone(), method: method.to_owned(), params };
+        self.put(Outgoing::Message(Message::Request(request))).await;
+        let why = tokio::select! {
+            answer = answer.wait() => match answer {
+                Some(outcome) => return outcome,
+                None => "the client went away",
+            },
+            () = self.0.cancel.cancelled() => "the call was cancelled",
+            () = tokio::time::sleep(timeout) => "the client did not answer in time",
+        };
+        let params = raw(&serde_json::json!({ "requestId": id, "reason": why }));
+        self.notify("notifications/cancelled", Some(params)).await;
+        Err(RpcError::internal(format!("`{method}`: {why} (limit {} ms)", timeout.as_millis())))
+    }
+
+    /// Closes the stream of this call while the call goes on; the client comes back for the rest
+    /// after `retry`. It does nothing where the client could not come back: that takes a legacy
+    /// HTTP client of revision 2025-11-25.
+    pub async fn pause(&self, retry: Option<Duration>) {
+        self.put(Outgoing::Pause(retry)).await;
+    }
+
+    async fn put(&self, outgoing: Outgoing) {
+        // The only error is that the call has been answered.
+        drop(self.0.queue.send(outgoing).await);
+    }
+}
+
+/// The level of a log message; the most severe where it has none, so that it is not lost.
+fn level_of(params: Option<&RawValue>) -> LogLevel {
+    #[derive(Deserialize)]
+    struct Params {
+        level: LogLevel,
+    }
+    params
+        .and_then(|params| serde_json::from_str::<Params>(params.get()).ok())
+        .map_or(LogLevel::Emergency, |params| params.level)
+}

@@ -1,0 +1,101 @@
+//! What a product does behind the protocol.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
+
+use super::client::{Client, Meta};
+use super::peer::CallPeer;
+use crate::message::{Id, Notification, Raw, RpcError};
+use crate::version::Version;
+
+/// The product's logic, behind any transport and for both eras.
+///
+/// The core answers `initialize`, `server/discover`, `ping` and `subscriptions/listen` by itself;
+/// every other request comes here.
+#[async_trait]
+pub trait Service: Send + Sync + 'static {
+    /// Answers a request.
+    ///
+    /// The result is passed on as it is. The core adds what the modern era wants and the result
+    /// lacks (`resultType`, `ttlMs` and `cacheScope` on lists and reads, the server's name in
+    /// `_meta`), and takes out what a legacy client does not know.
+    ///
+    /// When `call.cancel` fires, the answer is no longer wanted; the future is dropped if it does
+    /// not end within [`Limits::cancel_grace`](super::Limits::cancel_grace).
+    async fn call(&self, call: Call) -> Result<Raw, RpcError>;
+
+    /// The server's name, version and the like, as in `serverInfo`.
+    fn info(&self) -> &RawValue;
+
+    /// What the server can do, as this client shall see it.
+    async fn describe(&self, client: &Client) -> Description;
+
+    /// Takes note of a client's notification.
+    ///
+    /// The core takes `notifications/cancelled` and `notifications/initialized` itself. The next
+    /// message of the client is read when this returns, so it must be quick.
+    async fn notified(&self, client: &Arc<Client>, notification: Notification) {
+        let _ = (client, notification);
+    }
+
+    /// A legacy session has ended: its client went away, deleted it, or left it idle.
+    async fn closed(&self, client: &Arc<Client>) {
+        let _ = client;
+    }
+
+    /// The parameters of a tool that the modern HTTP transport repeats in headers, by the
+    /// `x-mcp-header` annotations of the tool's input schema. None for an unknown tool.
+    ///
+    /// [`header_parameters`](super::header_parameters) finds them in a schema.
+    fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        let _ = tool;
+        None
+    }
+}
+
+/// One request on its way through the service.
+#[derive(Debug)]
+pub struct Call {
+    /// Unique among the client's requests under way; for logs.
+    pub id: Id,
+    /// Such as `tools/call`.
+    pub method: String,
+    /// An object, or nothing.
+    pub params: Option<Raw>,
+    /// The `_meta` of the parameters.
+    pub meta: Meta,
+    /// Who asks.
+    pub client: Arc<Client>,
+    /// Fires when the client no longer wants the answer.
+    pub cancel: CancellationToken,
+    /// The way back to the client while the call is under way.
+    pub peer: CallPeer,
+}
+
+/// What `initialize` and `server/discover` tell about the server.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// The object of the server's capabilities.
+    pub capabilities: Raw,
+    /// How to use the server, for models.
+    pub instructions: Option<String>,
+}
+
+/// An argument that a modern HTTP client repeats in a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderParameter {
+    /// Where the argument is: property names from the root of the arguments.
+    pub path: Vec<String>,
+    /// The header is `Mcp-Param-` and this.
+    pub header: String,
+}
+
+impl Call {
+    /// The protocol version the request is made in.
+    pub fn version(&self) -> Version {
+        self.client.version
+    }
+}
