@@ -1,1 +1,25 @@
-//! Expressions: JSONata, JSON Logic and JSONPath behind one face
+//! Expressions: JSONata, JSON Logic and JSONPath behind one face.
+//!
+//! This crate owns what an expression means in the product: what it sees ([`Scope`]), what it may
+//! spend ([`Budget`]), what it reads ([`Reads`]) and how it fails ([`ExprError`]). The engine that
+//! evaluates JSONata is known to one module only, so that it can be exchanged.
+//!
+//! It knows nothing of graphs, of MCP and of async code: an evaluation is a function call that ends
+//! in time, on any thread with an ordinary stack, whatever the expression and the data are.
+
+mod error;
+mod budget;
+mod scope;
+mod reads;
+mod bounds;
+mod jsonata;
+mod logic;
+mod jsonpath;
+
+pub use budget::{Budget, Cancel, Env};
+pub use error::{ExprError, Limit, code};
+pub use jsonata::Jsonata;
+pub use jsonpath::{JsonPath, Located};
+pub use logic::{JsonLogic, MAX_RULE_DEPTH};
+pub use reads::{Read, Reads};
+pub use scope::{PlainScope, Scope};

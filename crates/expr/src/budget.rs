@@ -1,0 +1,128 @@
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use jsonata_core::evaluator::CancelToken;
+
+use crate::{ExprError, Limit, code};
+
+/// What one evaluation may spend. Exceeding any of it is an error that names the limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// How long it may take: 5 seconds.
+    pub time: Duration,
+    /// How deep calls may nest: 5,000 levels, of which a recursive call takes about three.
+    pub depth: usize,
+    /// How many bytes of strings and results it may build in all: 64 MiB.
+    pub bytes: usize,
+    /// How many items a sequence may have: one million.
+    pub sequence: usize,
+}
+
+/// What an evaluation is given from outside, besides the data.
+#[derive(Clone, Debug)]
+pub struct Env {
+    /// What it may spend.
+    pub budget: Budget,
+    /// The time that `$now()` and `$millis()` tell, in milliseconds since 1970.
+    pub now: i64,
+    /// Stops it from another thread.
+    pub cancel: Cancel,
+}
+
+/// A switch that stops evaluations; its clones are the same switch.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(CancelToken);
+
+/// Counts what an evaluation has spent.
+pub(crate) struct Meter<'a> {
+    pub(crate) env: &'a Env,
+    deadline: Instant,
+    bytes: Cell<usize>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(5),
+            depth: 5_000,
+            bytes: 64 * 1024 * 1024,
+            sequence: 1_000_000,
+        }
+    }
+}
+
+impl Env {
+    /// The default budget at a given time, in milliseconds since 1970.
+    pub fn at(now: i64) -> Self {
+        Self { budget: Budget::default(), now, cancel: Cancel::default() }
+    }
+}
+
+impl Cancel {
+    /// A switch nobody has used.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops every evaluation that holds this switch, for ever.
+    pub fn cancel(&self) {
+        self.0.cancel();
+    }
+
+    /// Whether it has been used.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    pub(crate) fn token(&self) -> &CancelToken {
+        &self.0
+    }
+}
+
+impl<'a> Meter<'a> {
+    pub(crate) fn start(env: &'a Env) -> Self {
+        let now = Instant::now();
+        // A budget so large that the clock cannot hold it is as good as a year.
+        let deadline = now
+            .checked_add(env.budget.time)
+            .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 60 * 60));
+        Self { env, deadline, bytes: Cell::new(0) }
+    }
+
+    /// The time that is left; none if the evaluation has to stop.
+    pub(crate) fn remaining(&self) -> Result<Duration, ExprError> {
+        if self.env.cancel.is_cancelled() {
+            return Err(cancelled());
+        }
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(self.out_of_time()) } else { Ok(left) }
+    }
+
+    /// Counts `bytes` that are about to be built.
+    pub(crate) fn spend(&self, bytes: usize) -> Result<(), ExprError> {
+        let spent = self.bytes.get().saturating_add(bytes);
+        self.bytes.set(spent);
+        if spent > self.env.budget.bytes { Err(out_of_bytes(self.env.budget.bytes)) } else { Ok(()) }
+    }
+
+    pub(crate) fn out_of_time(&self) -> ExprError {
+        let limit = self.env.budget.time;
+        ExprError::exceeded(
+            code::TIME,
+            Limit::Time,
+            format!("the expression took longer than its time limit of {} ms", limit.as_millis()),
+        )
+    }
+}
+
+pub(crate) fn cancelled() -> ExprError {
+    ExprError::new(code::CANCELLED, "the evaluation was cancelled")
+}
+
+pub(crate) fn out_of_bytes(limit: usize) -> ExprError {
+    ExprError::exceeded(
+        code::BYTES,
+        Limit::Bytes,
+        format!("the expression built more than its limit of {limit} bytes"),
+    )
+}

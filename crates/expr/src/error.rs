@@ -1,0 +1,101 @@
+use std::fmt;
+
+/// Why an expression could not be compiled or evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} ({code})")]
+pub struct ExprError {
+    /// JSONata's own code such as `T2001`, or one of [`code`].
+    pub code: String,
+    /// What happened, for people and models.
+    pub message: String,
+    /// Where in the text of the expression, as a byte offset.
+    pub position: Option<usize>,
+    /// The word or sign at that place.
+    pub token: Option<String>,
+    /// Where in a JSON Logic rule, as an RFC 6901 pointer.
+    pub pointer: Option<String>,
+    /// The limit that was exceeded, if that was the reason.
+    pub limit: Option<Limit>,
+}
+
+/// What an evaluation has a limit for; the names are those of the fields of [`Budget`](crate::Budget).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The time it takes.
+    Time,
+    /// How deep calls and values nest.
+    Depth,
+    /// The bytes it builds.
+    Bytes,
+    /// The items of one sequence.
+    Sequence,
+}
+
+/// The codes of errors that JSONata has none for.
+pub mod code {
+    /// The evaluation was cancelled.
+    pub const CANCELLED: &str = "X0001";
+    /// The evaluation built more bytes than it may.
+    pub const BYTES: &str = "X0002";
+    /// A value nests deeper than JSON texts may.
+    pub const DEPTH: &str = "X0003";
+    /// The evaluation took longer than it may.
+    pub const TIME: &str = "X0004";
+    /// A sequence grew longer than it may.
+    pub const SEQUENCE: &str = "X0005";
+    /// The engine failed in a way it has no code for.
+    pub const INTERNAL: &str = "X0006";
+    /// A JSON Logic rule uses an operator that does not exist.
+    pub const UNKNOWN_OPERATOR: &str = "L0101";
+    /// A JSON Logic rule nests too deep.
+    pub const RULE_DEPTH: &str = "L0102";
+    /// A JSON Logic operator got operands it cannot work with.
+    pub const OPERANDS: &str = "L0201";
+    /// A JSONPath query is not one.
+    pub const JSONPATH: &str = "P0101";
+    /// A JSONPath query would take too many steps on the given value.
+    pub const JSONPATH_COST: &str = "P0201";
+}
+
+impl ExprError {
+    /// An error with a code and a message.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            position: None,
+            token: None,
+            pointer: None,
+            limit: None,
+        }
+    }
+
+    /// The error of an exceeded limit; the message names it.
+    pub(crate) fn exceeded(code: &str, limit: Limit, message: impl Into<String>) -> Self {
+        Self { limit: Some(limit), ..Self::new(code, message) }
+    }
+
+    /// Says where in a rule the error happened, unless that is known already.
+    pub(crate) fn at_pointer(mut self, pointer: &str) -> Self {
+        self.pointer.get_or_insert_with(|| pointer.to_owned());
+        self
+    }
+}
+
+impl Limit {
+    /// The limit's name in settings and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Depth => "depth",
+            Self::Bytes => "bytes",
+            Self::Sequence => "sequence",
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

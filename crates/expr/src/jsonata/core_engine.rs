@@ -1,0 +1,107 @@
+//! The engine that evaluates JSONata: the crate `jsonata-core`.
+//!
+//! It computes on values of its own that belong to one thread, so that the parts of the context an
+//! expression reads are converted for each evaluation. What it lacks is made up for here and in the
+//! modules below, and nowhere else.
+
+mod convert;
+mod functions;
+mod guard;
+mod syntax;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use jsonata_core::ast::AstNode;
+use jsonata_core::evaluator::{Context, Evaluator, EvaluatorOptions};
+use jsonata_core::parser;
+use mcpgraph_value::Value;
+
+use crate::budget::{Meter, cancelled};
+use crate::{ExprError, Limit, Reads, Scope, code};
+
+/// A parsed expression.
+pub(super) struct Program {
+    ast: AstNode,
+}
+
+impl Program {
+    pub(super) fn compile(source: &str) -> Result<Self, ExprError> {
+        let parsed = guard::catch(|| parser::parse(source))?;
+        let mut ast = parsed.map_err(|error| coded(&error.to_string()))?;
+        syntax::count_concatenations(&mut ast);
+        Ok(Self { ast })
+    }
+
+    /// The names, if the expression is nothing but a path from the context.
+    pub(super) fn plain_path(&self) -> Option<Vec<Arc<str>>> {
+        syntax::plain_path(&self.ast)
+    }
+
+    pub(super) fn reads(&self) -> Reads {
+        syntax::reads(&self.ast)
+    }
+
+    pub(super) fn eval(
+        &self,
+        scope: &Arc<dyn Scope>,
+        reads: &Reads,
+        meter: &Meter<'_>,
+    ) -> Result<Option<Value>, ExprError> {
+        let budget = &meter.env.budget;
+        let remaining = meter.remaining()?.as_millis().max(1);
+        let options = EvaluatorOptions {
+            timeout_ms: Some(u64::try_from(remaining).unwrap_or(u64::MAX)),
+            cancel: Some(meter.env.cancel.token().clone()),
+            max_stack_depth: Some(budget.depth),
+            max_sequence_length: Some(budget.sequence),
+        };
+        let input = convert::context(scope.as_ref(), reads)?;
+        guard::catch(|| {
+            let spent = Rc::new(functions::Spent::new(budget.bytes));
+            let mut evaluator = Evaluator::with_options(Context::new(), options);
+            functions::register(&mut evaluator, scope, meter.env.now, &spent)
+                .map_err(|error| coded(error.message()))?;
+            let result = evaluator.evaluate(&self.ast, &input);
+            meter.spend(spent.total())?;
+            let result = result.map_err(|error| explain(error.message(), meter))?;
+            convert::result(&result, meter)
+        })?
+    }
+}
+
+/// Lifts JSONata's code out of a message such as `Invalid syntax: S0201: Syntax error`.
+fn coded(message: &str) -> ExprError {
+    let is_code = |bytes: &[u8]| {
+        bytes[0].is_ascii_uppercase() && bytes[1..5].iter().all(u8::is_ascii_digit) && bytes[5] == b':'
+    };
+    match message.as_bytes().windows(6).position(is_code) {
+        Some(at) => ExprError::new(&message[at..at + 5], message[at + 6..].trim_start()),
+        // An unclosed comment is the one fault of syntax that has no code.
+        None if message == "Unclosed comment" => ExprError::new("S0106", "Comment has no closing tag"),
+        None => ExprError::new(code::INTERNAL, message),
+    }
+}
+
+/// The error of an evaluation, with the limit where one was exceeded.
+fn explain(message: &str, meter: &Meter<'_>) -> ExprError {
+    let mut error = coded(message);
+    let budget = &meter.env.budget;
+    let (limit, message) = match error.code.as_str() {
+        "U1003" => return cancelled(),
+        "D1012" => (Limit::Time, meter.out_of_time().message),
+        "D1011" | "U1001" => (
+            Limit::Depth,
+            format!("the expression's calls nest deeper than the limit of {} levels", budget.depth),
+        ),
+        "D2014" | "D2015" => (
+            Limit::Sequence,
+            format!("a sequence has more than the limit of {} items", budget.sequence),
+        ),
+        code::BYTES => (Limit::Bytes, error.message),
+        _ => return error,
+    };
+    error.message = message;
+    error.limit = Some(limit);
+    error
+}

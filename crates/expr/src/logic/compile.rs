@@ -1,0 +1,273 @@
+use mcpgraph_value::Value;
+
+use super::coerce::Js;
+use super::operand::Operand;
+use super::operator::Operator;
+use super::{Iteration, MAX_RULE_DEPTH, Place, Rule, Var};
+use crate::{ExprError, Limit, Reads, code};
+
+/// The operators, for suggestions.
+const OPERATORS: &[&str] = &[
+    "var", "missing", "missing_some", "if", "?:", "==", "===", "!=", "!==", "!", "!!", "or", "and",
+    ">", ">=", "<", "<=", "max", "min", "+", "-", "*", "/", "%", "map", "reduce", "filter", "all",
+    "none", "some", "merge", "in", "cat", "substr", "log",
+];
+
+/// Compiles a rule and tells what it reads.
+pub(super) fn compile(rule: &Value) -> Result<(Rule, Reads), Vec<ExprError>> {
+    let mut compiler = Compiler::default();
+    let rule = compiler.rule(rule);
+    if compiler.errors.is_empty() { Ok((rule, compiler.reads)) } else { Err(compiler.errors) }
+}
+
+#[derive(Default)]
+struct Compiler {
+    errors: Vec<ExprError>,
+    reads: Reads,
+    /// The keys and indexes from the rule down to the part at hand.
+    path: Vec<String>,
+    /// How many iterators are around the part at hand; inside them `var` does not see the context.
+    local: usize,
+}
+
+impl Compiler {
+    fn rule(&mut self, rule: &Value) -> Rule {
+        match rule {
+            Value::Array(items) => {
+                let items: Vec<Rule> = items
+                    .iter()
+                    .enumerate()
+                    .map(|(index, item)| self.below(index.to_string(), |this| this.rule(item)))
+                    .collect();
+                match items.iter().all(|item| matches!(item, Rule::Literal(_))) {
+                    true => Rule::Literal(Js::Json(rule.clone())),
+                    false => Rule::List(items),
+                }
+            }
+            Value::Object(members) if members.len() == 1 => {
+                let Some((name, operands)) = members.iter().next() else {
+                    return nothing();
+                };
+                self.below(name.to_string(), |this| this.operation(name, operands))
+            }
+            _ => Rule::Literal(Js::Json(rule.clone())),
+        }
+    }
+
+    fn operation(&mut self, name: &str, operands: &Value) -> Rule {
+        if self.path.len() > MAX_RULE_DEPTH {
+            self.fail(ExprError::exceeded(
+                code::RULE_DEPTH,
+                Limit::Depth,
+                format!("the rule nests deeper than the limit of {MAX_RULE_DEPTH} levels"),
+            ));
+            return nothing();
+        }
+        let operands = Operands::new(operands);
+        let iteration = match name {
+            "var" => return self.var(&operands),
+            "if" | "?:" => return Rule::If(self.all(&operands)),
+            "and" => return Rule::And(self.all(&operands)),
+            "or" => return Rule::Or(self.all(&operands)),
+            "missing" => {
+                self.keys(operands.items.iter(), &operands);
+                return Rule::Missing(self.all(&operands));
+            }
+            "missing_some" => return self.missing_some(&operands),
+            "reduce" => {
+                let list = self.at(&operands, 0);
+                let body = self.body(&operands);
+                return Rule::Reduce(Box::new([list, body, self.at(&operands, 2)]));
+            }
+            "map" => Iteration::Map,
+            "filter" => Iteration::Filter,
+            "all" => Iteration::All,
+            "some" => Iteration::Some,
+            "none" => Iteration::None,
+            _ => return self.call(name, &operands),
+        };
+        let list = self.at(&operands, 0);
+        Rule::Each(iteration, Box::new([list, self.body(&operands)]))
+    }
+
+    fn call(&mut self, name: &str, operands: &Operands<'_>) -> Rule {
+        let Some(operator) = Operator::from_name(name) else {
+            let hint = nearest(name).map(|near| format!("; did you mean `{near}`?"));
+            self.fail(ExprError {
+                token: Some(name.to_owned()),
+                ..ExprError::new(
+                    code::UNKNOWN_OPERATOR,
+                    format!("unknown operator `{name}`{}", hint.unwrap_or_default()),
+                )
+            });
+            return nothing();
+        };
+        if operator == Operator::Multiply && operands.items.is_empty() {
+            self.fail(ExprError::new(code::OPERANDS, "`*` needs at least one operand"));
+        }
+        Rule::Call(operator, self.all(operands))
+    }
+
+    fn var(&mut self, operands: &Operands<'_>) -> Rule {
+        let place = match operands.items.first() {
+            None | Some(Value::Null) => {
+                self.read(&Operand::Whole);
+                Place::Known(Operand::Whole)
+            }
+            Some(Value::String(text)) => match Operand::text(text) {
+                Ok(operand) => {
+                    self.read(&operand);
+                    Place::Known(operand)
+                }
+                Err(error) => {
+                    self.operand(operands, 0, |this| this.fail(error));
+                    Place::Known(Operand::Whole)
+                }
+            },
+            Some(number @ (Value::Number(_) | Value::Bool(_))) => {
+                let operand = Operand::path(&number.to_json());
+                self.read(&operand);
+                Place::Known(operand)
+            }
+            Some(_) => {
+                self.reads.whole |= self.local == 0;
+                Place::Computed(self.at(operands, 0))
+            }
+        };
+        let default = (operands.items.len() > 1).then(|| self.at(operands, 1));
+        Rule::Var(Box::new(Var { place, default, pointer: self.pointer() }))
+    }
+
+    fn missing_some(&mut self, operands: &Operands<'_>) -> Rule {
+        match operands.items.get(1) {
+            Some(Value::Array(keys)) => self.keys(keys.iter(), operands),
+            Some(_) => self.reads.whole |= self.local == 0,
+            None => self.fail(ExprError::new(
+                code::OPERANDS,
+                "`missing_some` needs a number and a list of keys",
+            )),
+        }
+        Rule::MissingSome(Box::new([self.at(operands, 0), self.at(operands, 1)]))
+    }
+
+    /// Notes what the keys of `missing` read; those that are computed may be anything.
+    fn keys<'a>(&mut self, keys: impl Iterator<Item = &'a Value>, _: &Operands<'_>) {
+        for key in keys {
+            match key {
+                Value::String(text) => match Operand::text(text) {
+                    Ok(operand) => self.read(&operand),
+                    Err(error) => self.fail(error),
+                },
+                Value::Array(keys) => {
+                    let keys: Vec<_> = keys.iter().cloned().collect();
+                    for key in keys {
+                        match key.as_str().map(Operand::text) {
+                            Some(Ok(operand)) => self.read(&operand),
+                            _ => self.reads.whole |= self.local == 0,
+                        }
+                    }
+                }
+                _ => self.reads.whole |= self.local == 0,
+            }
+        }
+    }
+
+    fn read(&mut self, operand: &Operand) {
+        if self.local > 0 {
+            return;
+        }
+        let pointer = self.pointer();
+        match operand {
+            Operand::Whole => self.reads.whole = true,
+            Operand::Path(names) => self.reads.paths.push(crate::Read {
+                names: names.iter().map(|name| (&**name).into()).collect(),
+                span: None,
+                pointer: Some(pointer),
+            }),
+            Operand::Jsonata(expression) => {
+                let reads = expression.reads();
+                self.reads.whole |= reads.whole;
+                self.reads.paths.extend(reads.paths.iter().map(|read| crate::Read {
+                    pointer: Some(pointer.clone()),
+                    ..read.clone()
+                }));
+            }
+        }
+    }
+
+    fn all(&mut self, operands: &Operands<'_>) -> Vec<Rule> {
+        (0..operands.items.len()).map(|index| self.at(operands, index)).collect()
+    }
+
+    fn body(&mut self, operands: &Operands<'_>) -> Rule {
+        self.local += 1;
+        let body = self.at(operands, 1);
+        self.local -= 1;
+        body
+    }
+
+    /// The operand at an index, or undefined.
+    fn at(&mut self, operands: &Operands<'_>, index: usize) -> Rule {
+        match operands.items.get(index) {
+            Some(rule) => self.operand(operands, index, |this| this.rule(rule)),
+            None => nothing(),
+        }
+    }
+
+    fn operand<R>(
+        &mut self,
+        operands: &Operands<'_>,
+        index: usize,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        if operands.listed { self.below(index.to_string(), work) } else { work(self) }
+    }
+
+    fn below<R>(&mut self, key: String, work: impl FnOnce(&mut Self) -> R) -> R {
+        self.path.push(key);
+        let result = work(self);
+        self.path.pop();
+        result
+    }
+
+    fn fail(&mut self, error: ExprError) {
+        let pointer = self.pointer();
+        self.errors.push(error.at_pointer(&pointer));
+    }
+
+    fn pointer(&self) -> String {
+        self.path.iter().fold(String::new(), |pointer, key| {
+            pointer + "/" + &key.replace('~', "~0").replace('/', "~1")
+        })
+    }
+}
+
+/// The operands of an operator: a list, or one that is written without.
+struct Operands<'a> {
+    items: &'a [Value],
+    listed: bool,
+}
+
+impl<'a> Operands<'a> {
+    fn new(operands: &'a Value) -> Self {
+        match operands {
+            Value::Array(items) => Self { items, listed: true },
+            single => Self { items: std::slice::from_ref(single), listed: false },
+        }
+    }
+}
+
+fn nothing() -> Rule {
+    Rule::Literal(Js::Undefined)
+}
+
+/// The operator that a misspelt one was meant to be.
+fn nearest(name: &str) -> Option<&'static str> {
+    let allowed = if name.chars().count() > 3 { 2 } else { 1 };
+    OPERATORS
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(name, known), *known))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
