@@ -112,6 +112,15 @@ impl Id {
         Self(raw(text).get().to_owned())
     }
 
+    /// The id of a text that is no valid message, if it has one all the same.
+    pub fn of_message(text: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Envelope {
+            id: Id,
+        }
+        serde_json::from_slice::<Envelope>(text).ok().map(|envelope| envelope.id)
+    }
+
     /// The id as JSON text.
     pub fn as_json(&self) -> &str {
         &self.0
@@ -244,6 +253,22 @@ impl Message {
             }
             _ => Err(invalid("neither a request, nor a notification, nor a response")),
         }
+    }
+
+    /// Reads a batch of revision 2025-03-26, of at most `limit` messages.
+    pub fn batch_from_json(
+        text: &[u8],
+        limit: usize,
+    ) -> Result<Vec<Result<Self, RpcError>>, RpcError> {
+        let batch: Vec<&RawValue> = serde_json::from_slice(text)
+            .map_err(|error| RpcError::new(code::PARSE_ERROR, format!("not a batch: {error}")))?;
+        if batch.is_empty() || batch.len() > limit {
+            return Err(RpcError::new(
+                code::INVALID_REQUEST,
+                format!("a batch holds 1 to {limit} messages, not {}", batch.len()),
+            ));
+        }
+        Ok(batch.into_iter().map(|message| Self::from_json(message.get().as_bytes())).collect())
     }
 
     /// The message as JSON text on one line.

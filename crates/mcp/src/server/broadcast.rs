@@ -66,6 +66,7 @@ struct Registry {
 struct State {
     filter: Filter,
     untold: IndexSet<Change>,
+    is_telling: bool,
 }
 
 // === impl Broadcaster ===
@@ -113,7 +114,7 @@ impl Broadcaster {
         }
         let subscriber = Arc::new(Subscriber {
             registry: self.0.clone(),
-            state: Mutex::new(State { filter, untold: IndexSet::new() }),
+            state: Mutex::new(State { filter, ..State::default() }),
             wake: Notify::new(),
         });
         let mut subscribers = self.0.subscribers.lock();
@@ -170,6 +171,11 @@ impl Subscriber {
         if state.filter.resource_subscriptions.swap_remove(uri) {
             self.registry.unwatch(uri);
         }
+    }
+
+    /// True for the first who asks: that one tells the client from now on.
+    pub(crate) fn begin_telling(&self) -> bool {
+        !std::mem::replace(&mut self.state.lock().is_telling, true)
     }
 
     /// Waits for a change this subscriber has not been told of, and tells it.

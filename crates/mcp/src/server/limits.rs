@@ -25,6 +25,9 @@ pub struct Limits {
     pub cancel_grace: Duration,
     /// How long calls may go on when the server shuts down: 5 seconds.
     pub shutdown_grace: Duration,
+    /// How long calls may go on when standard input has ended, so that a request can be piped in
+    /// and its answer read: 1 second.
+    pub input_end_grace: Duration,
     /// How many legacy HTTP sessions exist at once: 1000.
     pub max_sessions: usize,
     /// How long a legacy HTTP session lives without a request: 30 minutes.
@@ -54,6 +57,7 @@ impl Default for Limits {
             queue: 64,
             cancel_grace: Duration::from_secs(5),
             shutdown_grace: Duration::from_secs(5),
+            input_end_grace: Duration::from_secs(1),
             max_sessions: 1000,
             session_idle: Duration::from_secs(30 * 60),
             max_replay_events: 256,

@@ -7,15 +7,23 @@
 
 mod broadcast;
 mod client;
+mod dispatch;
 mod edit;
+mod handshake;
+mod in_flight;
 mod limits;
+mod listen;
 mod outlet;
 mod peer;
 mod service;
 mod session;
+mod shape;
+mod stdio;
 
 pub use broadcast::{Broadcaster, Change};
 pub use client::{Client, LogLevel, Meta, SessionKey, meta_key};
+pub use dispatch::Server;
 pub use limits::Limits;
 pub use peer::CallPeer;
 pub use service::{Call, Description, HeaderParameter, Service};
+pub use stdio::{StandardInput, StandardOutput, serve_stdio, standard_streams};

@@ -1,0 +1,261 @@
+//! The stdio transport: a message is a line, and one connection serves both eras.
+
+mod lines;
+mod standard;
+
+use std::io;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use standard::{StandardInput, StandardOutput, standard_streams};
+
+use super::dispatch::Server;
+use super::in_flight::InFlight;
+use super::session::Session;
+use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, code, raw};
+use crate::version::Version;
+use lines::{Line, Lines};
+
+/// How many bytes of small messages are gathered into one write.
+const WRITE_BYTES: usize = 64 << 10;
+
+/// How many messages are gathered into one write.
+const WRITE_MESSAGES: usize = 64;
+
+/// Serves one client until its input ends, its output is closed, or the server shuts down.
+///
+/// At the end of the input, calls under way get a moment to finish and are then cancelled.
+pub async fn serve_stdio<R, W>(server: &Server, reader: R, writer: W) -> io::Result<()>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let (outlet, queue) = mpsc::channel(server.limits().queue);
+    let mut connection = Connection {
+        server: server.clone(),
+        outlet,
+        calls: InFlight::new(server.limits().max_in_flight, CancellationToken::new()),
+        session: None,
+        tasks: TaskTracker::new(),
+    };
+    let mut writing = tokio::spawn(write_messages(queue, writer));
+    let mut lines = Lines::new(reader, server.limits().max_line_bytes);
+    let outcome = loop {
+        tokio::select! {
+            biased;
+            () = server.shutdown().cancelled() => break Ok(()),
+            // A client that reads no more is gone, whatever it may still write.
+            written = &mut writing => break written.unwrap_or_else(|error| Err(error.into())),
+            line = lines.next() => match line {
+                Ok(Some(line)) => connection.take(line).await,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            },
+        }
+    };
+    let grace = match (&outcome, server.shutdown().is_cancelled()) {
+        (Ok(()), false) => server.limits().input_end_grace,
+        (Ok(()), true) => server.limits().shutdown_grace,
+        (Err(_), _) => std::time::Duration::ZERO,
+    };
+    connection.end(grace).await;
+    if !writing.is_finished() {
+        // All senders are gone: the writer ends when the rest is written, if anyone reads it.
+        drop(tokio::time::timeout(server.limits().cancel_grace, &mut writing).await);
+        writing.abort();
+    }
+    outcome
+}
+
+/// Writes messages as lines; what waits together is written together.
+async fn write_messages<W: AsyncWrite + Unpin>(
+    mut queue: mpsc::Receiver<Message>,
+    mut writer: W,
+) -> io::Result<()> {
+    let mut waiting = Vec::with_capacity(WRITE_MESSAGES);
+    let mut text = String::new();
+    while queue.recv_many(&mut waiting, WRITE_MESSAGES).await > 0 {
+        for message in waiting.drain(..) {
+            text.push_str(&message.to_json());
+            text.push('\n');
+            if text.len() >= WRITE_BYTES {
+                writer.write_all(text.as_bytes()).await?;
+                text = String::new();
+            }
+        }
+        writer.write_all(text.as_bytes()).await?;
+        writer.flush().await?;
+        text.clear();
+    }
+    writer.shutdown().await
+}
+
+/// One client.
+struct Connection {
+    server: Server,
+    outlet: mpsc::Sender<Message>,
+    calls: Arc<InFlight>,
+    /// Open after `initialize`.
+    session: Option<Arc<Session>>,
+    tasks: TaskTracker,
+}
+
+impl Connection {
+    async fn take(&mut self, line: Line<'_>) {
+        let text = match line {
+            Line::Text(text) => text,
+            Line::TooLong => {
+                let limit = self.server.limits().max_line_bytes;
+                let error = RpcError::new(
+                    code::INVALID_REQUEST,
+                    format!("a line is longer than the limit of {limit} bytes"),
+                );
+                return self.answer(None, Err(error)).await;
+            }
+        };
+        if text.trim_ascii_start().starts_with(b"[") && self.has_batches() {
+            return self.take_batch(text).await;
+        }
+        match Message::from_json(text) {
+            Ok(message) => self.take_message(message).await,
+            Err(error) => self.answer(Id::of_message(text), Err(error)).await,
+        }
+    }
+
+    /// Only revision 2025-03-26 has batches.
+    fn has_batches(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.client.version == Version::V2025_03_26)
+    }
+
+    async fn take_batch(&mut self, text: &[u8]) {
+        match Message::batch_from_json(text, self.server.limits().max_batch) {
+            Ok(messages) => {
+                for message in messages {
+                    match message {
+                        Ok(message) => self.take_message(message).await,
+                        Err(error) => self.answer(None, Err(error)).await,
+                    }
+                }
+            }
+            Err(error) => self.answer(None, Err(error)).await,
+        }
+    }
+
+    async fn take_message(&mut self, message: Message) {
+        match message {
+            Message::Request(request) => self.take_request(request).await,
+            Message::Notification(notification) => self.take_notification(notification).await,
+            Message::Response(response) => {
+                if let Some(session) = &self.session {
+                    session.answered(response);
+                }
+            }
+        }
+    }
+
+    async fn take_request(&mut self, request: Request) {
+        match (request.method.as_str(), &self.session) {
+            ("initialize", None) => return self.initialize(request).await,
+            // A client may see whether the server is there before it says who it is.
+            ("ping", None) if request.params.is_none() => {
+                return self.answer(Some(request.id), Ok(raw(&serde_json::json!({})))).await;
+            }
+            _ => {}
+        }
+        let admitted = match self.server.admit(request, self.session.as_ref()) {
+            Ok(admitted) => admitted,
+            Err((id, error)) => return self.answer(Some(id), Err(error)).await,
+        };
+        match self.calls.begin(&admitted.request.id) {
+            Ok(slot) => {
+                let (server, outlet) = (self.server.clone(), self.outlet.clone());
+                self.tasks.spawn(async move { server.run(admitted, slot, &outlet).await });
+            }
+            Err(error) => self.answer(Some(admitted.request.id), Err(error)).await,
+        }
+    }
+
+    async fn initialize(&mut self, request: Request) {
+        let outcome = match self.server.initialize(request.params.as_deref()).await {
+            Ok((session, result)) => {
+                self.session = Some(session);
+                Ok(result)
+            }
+            Err(error) => Err(error),
+        };
+        self.answer(Some(request.id), outcome).await;
+    }
+
+    async fn take_notification(&mut self, notification: Notification) {
+        match notification.method.as_str() {
+            "notifications/cancelled" => {
+                if let Some(id) = cancelled_id(&notification) {
+                    self.calls.withdraw(&id);
+                }
+            }
+            "notifications/initialized" => self.tell_changes(),
+            _ => {
+                if let Some(session) = &self.session {
+                    self.server.service().notified(&session.client, notification).await;
+                }
+            }
+        }
+    }
+
+    /// Begins to tell the client of changes.
+    fn tell_changes(&mut self) {
+        let Some(session) = self.session.clone() else { return };
+        // A second `initialized` finds the task there already.
+        if !session.changes.begin_telling() {
+            return;
+        }
+        let (outlet, shutdown) = (self.outlet.clone(), self.calls.ended());
+        self.tasks.spawn(async move {
+            loop {
+                tokio::select! {
+                    () = shutdown.cancelled() => break,
+                    change = session.changes.next() => {
+                        drop(outlet.send(Message::Notification(change.to_notification())).await);
+                    }
+                }
+            }
+        });
+    }
+
+    async fn answer(&self, id: Option<Id>, outcome: Result<Raw, RpcError>) {
+        // The only error is that the writer is gone, which the main loop sees for itself.
+        drop(self.outlet.send(Message::Response(Response { id, outcome })).await);
+    }
+
+    /// Ends the calls under way, after they had `grace` to end by themselves.
+    async fn end(self, grace: std::time::Duration) {
+        if !grace.is_zero() {
+            drop(tokio::time::timeout(grace, self.calls.idle()).await);
+        }
+        self.calls.end();
+        if let Some(session) = &self.session {
+            session.abandon();
+        }
+        self.tasks.close();
+        self.tasks.wait().await;
+        if let Some(session) = &self.session {
+            self.server.service().closed(&session.client).await;
+        }
+    }
+}
+
+/// Which request a `notifications/cancelled` is about.
+pub(super) fn cancelled_id(notification: &Notification) -> Option<Id> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        request_id: Id,
+    }
+    let params: Params = serde_json::from_str(notification.params.as_deref()?.get()).ok()?;
+    Some(params.request_id)
+}

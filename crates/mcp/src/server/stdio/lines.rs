@@ -1,0 +1,118 @@
+//! Lines of a stream, none longer than a limit.
+
+use std::io;
+
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// How much is read at a time.
+const READ_BYTES: usize = 64 << 10;
+
+/// Reads lines. A line that is too long is skipped, not kept.
+pub(super) struct Lines<R> {
+    reader: R,
+    limit: usize,
+    buffer: BytesMut,
+    /// How much of the buffer is given back to the caller and not needed any more.
+    used: usize,
+    /// How much of the buffer is known to hold no line end.
+    searched: usize,
+    /// The rest of a line that was too long is being skipped.
+    skipping: bool,
+}
+
+/// One line, without its end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    Text(&'a [u8]),
+    TooLong,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(super) fn new(reader: R, limit: usize) -> Self {
+        let buffer = BytesMut::with_capacity(READ_BYTES);
+        Self { reader, limit, buffer, used: 0, searched: 0, skipping: false }
+    }
+
+    /// The next line that is not empty; none at the end. A last line without an end counts.
+    ///
+    /// Nothing is lost if the future is dropped before it is done.
+    pub(super) async fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        loop {
+            self.buffer.advance(self.used);
+            self.used = 0;
+            if let Some(end) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
+                let end = self.searched + end;
+                self.searched = 0;
+                self.used = end + 1;
+                if std::mem::take(&mut self.skipping) {
+                    continue;
+                }
+                if end > self.limit {
+                    return Ok(Some(Line::TooLong));
+                }
+                if !self.buffer[..end].trim_ascii().is_empty() {
+                    return Ok(Some(Line::Text(&self.buffer[..end])));
+                }
+                continue;
+            }
+            self.searched = self.buffer.len();
+            if self.skipping {
+                self.buffer.clear();
+                self.searched = 0;
+            } else if self.buffer.len() > self.limit {
+                self.skipping = true;
+                self.buffer = BytesMut::with_capacity(READ_BYTES);
+                self.searched = 0;
+                return Ok(Some(Line::TooLong));
+            }
+            self.buffer.reserve(READ_BYTES);
+            if self.reader.read_buf(&mut self.buffer).await? == 0 {
+                let end = self.buffer.len();
+                self.used = end;
+                self.searched = 0;
+                let rest = &self.buffer[..end];
+                return Ok((!rest.trim_ascii().is_empty()).then_some(Line::Text(rest)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn lines(text: &str, limit: usize, chunk: usize) -> Vec<String> {
+        let (mut client, server) = tokio::io::duplex(chunk);
+        let text = text.to_owned();
+        tokio::spawn(async move {
+            tokio::io::AsyncWriteExt::write_all(&mut client, text.as_bytes()).await.unwrap();
+        });
+        let mut lines = Lines::new(server, limit);
+        let mut out = Vec::new();
+        while let Some(line) = lines.next().await.unwrap() {
+            out.push(match line {
+                Line::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+                Line::TooLong => "TOO LONG".to_owned(),
+            });
+        }
+        out
+    }
+
+    #[tokio::test]
+    async fn lines_at_any_cut() {
+        for chunk in [1, 2, 3, 7, 1000] {
+            assert_eq!(
+                lines("a\n\n \r\nbcd\r\nrest", 10, chunk).await,
+                ["a", "bcd\r", "rest"],
+                "{chunk}"
+            );
+            assert_eq!(
+                lines("12345\n123456\n1\n1234567890123\nx\n12345678", 5, chunk).await,
+                ["12345", "TOO LONG", "1", "TOO LONG", "x", "TOO LONG"],
+                "{chunk}"
+            );
+            assert!(lines("", 5, chunk).await.is_empty());
+        }
+    }
+}
