@@ -1,0 +1,163 @@
+use super::{Node, NodeKind, Slot};
+use crate::Span;
+use crate::syntax::error::{Fault, SyntaxError};
+
+/// Finds, for every `%`, the step whose input it means.
+///
+/// A slot starts one level above its `%`. Walking back over a step takes one level off it, walking
+/// back over another `%` adds one; the step at which none is left is the one.
+#[derive(Default)]
+pub(super) struct Ancestry {
+    slots: Vec<SlotState>,
+    pub(super) errors: Vec<SyntaxError>,
+}
+
+struct SlotState {
+    level: usize,
+    /// Slots that mean the same step share a label.
+    label: u32,
+}
+
+impl Ancestry {
+    pub(super) fn new_slot(&mut self) -> Slot {
+        let slot = self.slots.len();
+        self.slots.push(SlotState { level: 1, label: slot as u32 });
+        slot
+    }
+
+    pub(super) fn labels(&self) -> Vec<u32> {
+        self.slots.iter().map(|slot| slot.label).collect()
+    }
+
+    /// Hands on to `outer` what `inner` could not find inside itself.
+    pub(super) fn push(outer: &mut Vec<Slot>, inner: &Node) {
+        outer.extend(&inner.seeking);
+        if let NodeKind::Parent(slot) = inner.kind {
+            outer.push(slot);
+        }
+    }
+
+    /// The predicate of `step` looks for parents from inside the step.
+    pub(super) fn enter_predicate(&mut self, step: &mut Node, predicate: &Node) {
+        if predicate.seeking.is_empty() {
+            return;
+        }
+        for &slot in &predicate.seeking {
+            if self.slots[slot].level == 1 {
+                self.seek(step, slot);
+            } else {
+                self.slots[slot].level = self.slots[slot].level.saturating_sub(1);
+            }
+        }
+        Self::push(&mut step.seeking, predicate);
+    }
+
+    /// The last step of `path` has just been added; its slots look among those before it.
+    pub(super) fn resolve(&mut self, path: &mut Node) {
+        let Node { kind: NodeKind::Path { steps, .. }, seeking, .. } = path else { return };
+        let Some((last, before)) = steps.split_last_mut() else { return };
+        let mut slots = last.seeking.clone();
+        if let NodeKind::Parent(slot) = last.kind {
+            slots.push(slot);
+        }
+        for slot in slots {
+            let mut rest = &mut *before;
+            while self.slots[slot].level > 0 {
+                let Some((step, earlier)) = rest.split_last_mut() else {
+                    seeking.push(slot);
+                    break;
+                };
+                // Of several steps in a row that bind `@`, only the first has the parent as input.
+                let mut step = step;
+                rest = earlier;
+                while step.step.focus.is_some()
+                    && rest.last().is_some_and(|step| step.step.focus.is_some())
+                {
+                    let Some((first, earlier)) = std::mem::take(&mut rest).split_last_mut() else {
+                        break;
+                    };
+                    (step, rest) = (first, earlier);
+                }
+                if !self.seek(step, slot) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Walks back over one step; false if that is impossible, which is then reported.
+    fn seek(&mut self, step: &mut Node, slot: Slot) -> bool {
+        match &mut step.kind {
+            NodeKind::Name(_) | NodeKind::Wildcard => {
+                self.slots[slot].level = self.slots[slot].level.saturating_sub(1);
+                if self.slots[slot].level == 0 {
+                    if let Some(other) = step.step.ancestor {
+                        self.slots[slot].label = self.slots[other].label;
+                    }
+                    step.step.ancestor = Some(slot);
+                    step.step.tuple = true;
+                }
+                true
+            }
+            NodeKind::Parent(_) => {
+                self.slots[slot].level += 1;
+                true
+            }
+            NodeKind::Block(items) => match items.last_mut() {
+                Some(last) => {
+                    step.step.tuple = true;
+                    self.seek(last, slot)
+                }
+                None => true,
+            },
+            NodeKind::Path { steps, .. } => {
+                step.step.tuple = true;
+                let mut found = true;
+                for (back, inner) in steps.iter_mut().rev().enumerate() {
+                    if !found || (back > 0 && self.slots[slot].level == 0) {
+                        break;
+                    }
+                    found = self.seek(inner, slot);
+                }
+                found
+            }
+            _ => {
+                let (kind, token) = (kind_name(&step.kind), step.token);
+                self.no_parent(kind, token);
+                false
+            }
+        }
+    }
+
+    pub(super) fn no_parent(&mut self, kind: &'static str, token: Span) {
+        self.errors.push(Fault::NoParent(kind).at(token));
+    }
+}
+
+/// The word the reference implementation uses for a kind of node.
+pub(super) fn kind_name(kind: &NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Path { .. } => "path",
+        NodeKind::Literal(_) => "value",
+        NodeKind::Regex { .. } => "regex",
+        NodeKind::Name(_) => "name",
+        NodeKind::Variable(_) => "variable",
+        NodeKind::Wildcard => "wildcard",
+        NodeKind::Descendants => "descendant",
+        NodeKind::Parent(_) => "parent",
+        NodeKind::Placeholder => "operator",
+        NodeKind::Sort(_) => "sort",
+        NodeKind::Negate(_) | NodeKind::Array(_) | NodeKind::Object(_) => "unary",
+        NodeKind::Binary { .. } => "binary",
+        NodeKind::Chain { .. } => "apply",
+        NodeKind::Bind { .. } => "bind",
+        NodeKind::Condition { .. } | NodeKind::Elvis { .. } | NodeKind::Coalesce { .. } => {
+            "condition"
+        }
+        NodeKind::Block(_) => "block",
+        NodeKind::Call(_) => "function",
+        NodeKind::Partial(_) => "partial",
+        NodeKind::Lambda(_) => "lambda",
+        NodeKind::Transform(_) => "transform",
+    }
+}

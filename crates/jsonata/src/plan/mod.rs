@@ -1,0 +1,156 @@
+//! The form of an expression that is evaluated: paths are lists of steps, every `%` knows the step
+//! it refers to, and calls in tail position can be told from others.
+
+mod ancestry;
+mod lower;
+
+use std::sync::Arc;
+
+pub(crate) use lower::lower;
+
+use crate::Span;
+use crate::signature::Signature;
+use crate::syntax::ast::{BinaryOp, Literal, RegexFlags};
+
+/// A whole expression, ready to be evaluated.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) root: Node,
+    /// The label each slot ended up with; a slot is what one `%` refers to.
+    pub(crate) labels: Vec<u32>,
+    /// The names that the expression gives to variables anywhere.
+    pub(crate) bound: Vec<Arc<str>>,
+}
+
+/// The number of one `%` of the source.
+pub(crate) type Slot = usize;
+
+/// One node.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: NodeKind,
+    /// The token that errors point at.
+    pub(crate) token: Span,
+    /// All of it.
+    pub(crate) span: Span,
+    pub(crate) keep_array: bool,
+    /// Whether the array it makes is kept as one item by the path around it.
+    pub(crate) cons_array: bool,
+    /// Filters of a node that is not a step.
+    pub(crate) predicates: Vec<Node>,
+    pub(crate) group: Option<Box<Group>>,
+    pub(crate) step: Step,
+    /// The slots that look for their parent outside this node.
+    pub(crate) seeking: Vec<Slot>,
+}
+
+/// What a node is as a step of a path.
+#[derive(Debug, Default)]
+pub(crate) struct Step {
+    pub(crate) stages: Vec<Stage>,
+    /// The variable of `@`.
+    pub(crate) focus: Option<Arc<str>>,
+    /// The variable of `#`.
+    pub(crate) index: Option<Arc<str>>,
+    /// The slot whose parent is the input of this step.
+    pub(crate) ancestor: Option<Slot>,
+    /// Whether the path carries variables from this step on.
+    pub(crate) tuple: bool,
+}
+
+/// What happens to the result of a step before the next.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    Filter(Node),
+    Index(Arc<str>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) pairs: Vec<(Node, Node)>,
+    pub(crate) token: Span,
+}
+
+#[derive(Debug)]
+pub(crate) struct SortKey {
+    pub(crate) descending: bool,
+    pub(crate) key: Node,
+}
+
+#[derive(Debug)]
+pub(crate) struct LambdaPlan {
+    pub(crate) parameters: Vec<Arc<str>>,
+    pub(crate) signature: Option<Arc<Signature>>,
+    pub(crate) body: Node,
+}
+
+#[derive(Debug)]
+pub(crate) struct TransformPlan {
+    pub(crate) pattern: Node,
+    pub(crate) update: Node,
+    pub(crate) delete: Option<Node>,
+    pub(crate) token: Span,
+}
+
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) function: Node,
+    pub(crate) arguments: Vec<Node>,
+}
+
+#[derive(Debug)]
+pub(crate) enum NodeKind {
+    Path { steps: Vec<Node>, keep_singleton: bool },
+    Literal(Literal),
+    Regex { pattern: Arc<str>, flags: RegexFlags },
+    Name(Arc<str>),
+    Variable(Arc<str>),
+    Wildcard,
+    Descendants,
+    Parent(Slot),
+    Placeholder,
+    Sort(Vec<SortKey>),
+    Negate(Box<Node>),
+    Binary { op: BinaryOp, lhs: Box<Node>, rhs: Box<Node> },
+    Chain { lhs: Box<Node>, rhs: Box<Node> },
+    Bind { name: Arc<str>, value: Box<Node> },
+    Condition { condition: Box<Node>, then: Box<Node>, otherwise: Option<Box<Node>> },
+    Elvis { value: Box<Node>, default: Box<Node> },
+    Coalesce { value: Box<Node>, default: Box<Node> },
+    Block(Vec<Node>),
+    Array(Vec<Node>),
+    Object(Group),
+    Call(Box<Call>),
+    Partial(Box<Call>),
+    Lambda(Arc<LambdaPlan>),
+    Transform(Arc<TransformPlan>),
+}
+
+impl Node {
+    fn new(kind: NodeKind, token: Span, span: Span) -> Self {
+        Self {
+            kind,
+            token,
+            span,
+            keep_array: false,
+            cons_array: false,
+            predicates: Vec::new(),
+            group: None,
+            step: Step::default(),
+            seeking: Vec::new(),
+        }
+    }
+
+    /// The steps, if it is a path.
+    fn steps_mut(&mut self) -> Option<&mut Vec<Self>> {
+        if let NodeKind::Path { steps, .. } = &mut self.kind { Some(steps) } else { None }
+    }
+
+    /// Works on the node that predicates and variables behind this one belong to.
+    fn with_last_step<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        if let Some(last) = self.steps_mut().and_then(|steps| steps.last_mut()) {
+            return work(last);
+        }
+        work(self)
+    }
+}

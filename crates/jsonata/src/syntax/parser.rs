@@ -1,0 +1,480 @@
+use std::sync::Arc;
+
+use super::ast::{BinaryOp, Expr, ExprKind, Lambda, SortTerm};
+use super::error::{Fault, SyntaxError};
+use super::lexer::{Lexer, Slash};
+use super::token::{Symbol, Token};
+use super::{MAX_DEPTH, MAX_ERRORS, MAX_SOURCE_BYTES};
+use crate::Span;
+use crate::signature::{Signature, SignatureFault};
+use crate::stack;
+
+/// Parses a source; the first error is the one the reference implementation reports.
+pub(crate) fn parse(source: &str) -> Result<Expr, Vec<SyntaxError>> {
+    if source.len() > MAX_SOURCE_BYTES {
+        return Err(vec![Fault::TooLong.at(Span::new(0, 0))]);
+    }
+    let mut parser = Parser {
+        lexer: Lexer::new(source),
+        token: Token::End,
+        span: Span::default(),
+        depth: 0,
+        too_deep: false,
+    };
+    parser.advance(Slash::OpensRegex);
+    let expr = parser.expression(0);
+    if parser.token != Token::End {
+        let fault = Fault::TrailingToken(parser.token.to_string());
+        parser.fault(fault, parser.span);
+    }
+    let mut errors = parser.lexer.errors;
+    if errors.is_empty() {
+        return Ok(expr);
+    }
+    errors.truncate(MAX_ERRORS);
+    Err(errors)
+}
+
+/// A parser by binding powers (Pratt) that looks one token ahead.
+///
+/// It never stops at an error: it notes it, assumes what was missing and goes on.
+struct Parser<'s> {
+    lexer: Lexer<'s>,
+    /// The token that comes next.
+    token: Token,
+    span: Span,
+    depth: usize,
+    too_deep: bool,
+}
+
+impl Parser<'_> {
+    fn advance(&mut self, slash: Slash) -> (Token, Span) {
+        let (token, span) = self.lexer.next(slash);
+        let passed = (std::mem::replace(&mut self.token, token), self.span);
+        self.span = span;
+        passed
+    }
+
+    fn at(&self, symbol: Symbol) -> bool {
+        self.token == Token::Symbol(symbol)
+    }
+
+    /// Passes over `symbol` if it comes next.
+    fn take(&mut self, symbol: Symbol) -> bool {
+        let found = self.at(symbol);
+        if found {
+            self.advance(Slash::OpensRegex);
+        }
+        found
+    }
+
+    /// Passes over `symbol`, or reports that it is missing and looks for it further on.
+    fn expect(&mut self, symbol: Symbol, slash: Slash) -> Span {
+        if !self.at(symbol) {
+            let wanted = symbol.as_str();
+            let fault = if self.token == Token::End {
+                Fault::ExpectedBeforeEnd { wanted }
+            } else {
+                Fault::Expected { wanted, got: self.token.to_string() }
+            };
+            self.fault(fault, self.span);
+            // What is missing in the middle is taken as written; what is missing at the end may
+            // stand behind something that does not belong there.
+            if !matches!(symbol, Symbol::Colon | Symbol::ParenOpen | Symbol::BraceOpen) {
+                self.skip_to(symbol);
+            }
+        }
+        if self.at(symbol) { self.advance(slash).1 } else { self.span }
+    }
+
+    /// Passes over tokens up to `symbol`, but not out of the brackets around this place.
+    fn skip_to(&mut self, symbol: Symbol) {
+        let mut depth = 0_usize;
+        while self.token != Token::End && !(depth == 0 && self.at(symbol)) {
+            match self.token {
+                Token::Symbol(Symbol::ParenOpen | Symbol::BracketOpen | Symbol::BraceOpen) => {
+                    depth += 1;
+                }
+                Token::Symbol(Symbol::ParenClose | Symbol::BracketClose | Symbol::BraceClose) => {
+                    if depth == 0 {
+                        return;
+                    }
+                    depth -= 1;
+                }
+                Token::Symbol(Symbol::Comma | Symbol::Semicolon) if depth == 0 => return,
+                _ => {}
+            }
+            self.advance(Slash::Divides);
+        }
+    }
+
+    /// Notes an error, unless one was found at the same place: that one caused this.
+    fn fault(&mut self, fault: Fault, span: Span) {
+        let repeated = self.lexer.errors.iter().any(|error| error.span.start == span.range().start);
+        if !repeated {
+            self.lexer.errors.push(fault.at(span));
+        }
+    }
+
+    fn expression(&mut self, power: u8) -> Expr {
+        if self.depth >= MAX_DEPTH {
+            return self.give_up();
+        }
+        self.depth += 1;
+        let expr = stack::grow(|| {
+            let mut left = self.prefix();
+            loop {
+                if left.height as usize > MAX_DEPTH {
+                    left = self.give_up();
+                }
+                match self.token {
+                    Token::Symbol(symbol) if symbol.binding_power() > power => {
+                        left = self.infix(symbol, left);
+                    }
+                    _ => return left,
+                }
+            }
+        });
+        self.depth -= 1;
+        expr
+    }
+
+    /// Reports the depth once and goes to the end of the source.
+    fn give_up(&mut self) -> Expr {
+        if !self.too_deep {
+            self.too_deep = true;
+            self.lexer.errors.push(Fault::TooDeep.at(self.span));
+        }
+        while self.token != Token::End {
+            self.advance(Slash::Divides);
+        }
+        self.leaf(ExprKind::Missing, self.span)
+    }
+
+    fn leaf(&self, kind: ExprKind, span: Span) -> Expr {
+        Expr { kind, span, token: span, keep_array: false, height: 1 }
+    }
+
+    /// Makes a node that ends where the last token that was passed ended.
+    fn node(&self, kind: ExprKind, start: Span, token: Span, end: Span) -> Expr {
+        let mut expr = Expr { kind, span: start.to(end), token, keep_array: false, height: 0 };
+        expr.height = 1 + expr.children().iter().map(|child| child.height).max().unwrap_or(0);
+        expr
+    }
+
+    /// An expression that begins with the next token.
+    fn prefix(&mut self) -> Expr {
+        if let Token::Symbol(symbol) = self.token
+            && symbol.is_delimiter()
+        {
+            // Left in place: the bracket it closes still needs it.
+            self.fault(Fault::NotUnary(symbol.as_str().to_owned()), self.span);
+            return self.leaf(ExprKind::Missing, self.span);
+        }
+        // A token that is an expression by itself is followed by an operator; one that opens or
+        // precedes an expression is, for the reference implementation, too.
+        let (token, span) = self.advance(Slash::Divides);
+        match token {
+            Token::End => self.leaf(ExprKind::Missing, span),
+            Token::Name(name) => self.leaf(ExprKind::Name(name), span),
+            Token::Variable(name) => self.leaf(ExprKind::Variable(name), span),
+            Token::Literal(literal) => self.leaf(ExprKind::Literal(literal), span),
+            Token::Regex { pattern, flags } => self.leaf(ExprKind::Regex { pattern, flags }, span),
+            Token::Symbol(symbol) => match symbol {
+                Symbol::And | Symbol::Or | Symbol::In => {
+                    self.leaf(ExprKind::Name(symbol.as_str().into()), span)
+                }
+                Symbol::Star => self.leaf(ExprKind::Wildcard, span),
+                Symbol::StarStar => self.leaf(ExprKind::Descendants, span),
+                Symbol::Percent => self.leaf(ExprKind::Parent, span),
+                Symbol::Minus => {
+                    let operand = self.expression(70);
+                    let end = operand.span;
+                    self.node(ExprKind::Negate(Box::new(operand)), span, span, end)
+                }
+                Symbol::ParenOpen => self.block(span),
+                Symbol::BracketOpen => self.array(span),
+                Symbol::BraceOpen => {
+                    let (pairs, end) = self.pairs();
+                    self.node(ExprKind::Object(pairs), span, span, end)
+                }
+                Symbol::Bar => self.transform(span),
+                _ => {
+                    self.fault(Fault::NotUnary(symbol.as_str().to_owned()), span);
+                    self.leaf(ExprKind::Missing, span)
+                }
+            },
+        }
+    }
+
+    fn block(&mut self, start: Span) -> Expr {
+        let mut items = Vec::new();
+        while !self.at(Symbol::ParenClose) {
+            items.push(self.expression(0));
+            if !self.take(Symbol::Semicolon) {
+                break;
+            }
+        }
+        let end = self.expect(Symbol::ParenClose, Slash::Divides);
+        self.node(ExprKind::Block(items), start, start, end)
+    }
+
+    fn array(&mut self, start: Span) -> Expr {
+        let mut items = Vec::new();
+        if !self.at(Symbol::BracketClose) {
+            loop {
+                let mut item = self.expression(0);
+                if self.at(Symbol::DotDot) {
+                    let (_, token) = self.advance(Slash::OpensRegex);
+                    let last = self.expression(0);
+                    item = self.binary(BinaryOp::Range, item, token, last);
+                }
+                items.push(item);
+                if !self.take(Symbol::Comma) {
+                    break;
+                }
+            }
+        }
+        let end = self.expect(Symbol::BracketClose, Slash::Divides);
+        self.node(ExprKind::Array(items), start, start, end)
+    }
+
+    /// `key: value, …}`
+    fn pairs(&mut self) -> (Vec<(Expr, Expr)>, Span) {
+        let mut pairs = Vec::new();
+        if !self.at(Symbol::BraceClose) {
+            loop {
+                let key = self.expression(0);
+                self.expect(Symbol::Colon, Slash::OpensRegex);
+                pairs.push((key, self.expression(0)));
+                if !self.take(Symbol::Comma) {
+                    break;
+                }
+            }
+        }
+        (pairs, self.expect(Symbol::BraceClose, Slash::Divides))
+    }
+
+    fn transform(&mut self, start: Span) -> Expr {
+        let pattern = Box::new(self.expression(0));
+        self.expect(Symbol::Bar, Slash::OpensRegex);
+        let update = Box::new(self.expression(0));
+        let delete = self.take(Symbol::Comma).then(|| Box::new(self.expression(0)));
+        let end = self.expect(Symbol::Bar, Slash::OpensRegex);
+        self.node(ExprKind::Transform { pattern, update, delete }, start, start, end)
+    }
+
+    fn binary(&self, op: BinaryOp, lhs: Expr, token: Span, rhs: Expr) -> Expr {
+        let (start, end) = (lhs.span, rhs.span);
+        let kind = ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) };
+        self.node(kind, start, token, end)
+    }
+
+    /// An expression that continues `left` with the operator that comes next.
+    fn infix(&mut self, symbol: Symbol, left: Expr) -> Expr {
+        let (_, token) = self.advance(Slash::OpensRegex);
+        let power = symbol.binding_power();
+        let start = left.span;
+        let op = match symbol {
+            Symbol::Dot => BinaryOp::Map,
+            Symbol::Plus => BinaryOp::Add,
+            Symbol::Minus => BinaryOp::Subtract,
+            Symbol::Star => BinaryOp::Multiply,
+            Symbol::Slash => BinaryOp::Divide,
+            Symbol::Percent => BinaryOp::Remainder,
+            Symbol::Equal => BinaryOp::Equal,
+            Symbol::NotEqual => BinaryOp::NotEqual,
+            Symbol::Less => BinaryOp::Less,
+            Symbol::LessEqual => BinaryOp::LessEqual,
+            Symbol::Greater => BinaryOp::Greater,
+            Symbol::GreaterEqual => BinaryOp::GreaterEqual,
+            Symbol::Ampersand => BinaryOp::Concat,
+            Symbol::And => BinaryOp::And,
+            Symbol::Or => BinaryOp::Or,
+            Symbol::In => BinaryOp::In,
+            Symbol::Chain => BinaryOp::Chain,
+            Symbol::ParenOpen => return self.call(left, token),
+            Symbol::BracketOpen => return self.filter(left, token),
+            Symbol::BraceOpen => {
+                let (pairs, end) = self.pairs();
+                let kind = ExprKind::Group { input: Box::new(left), pairs };
+                return self.node(kind, start, token, end);
+            }
+            Symbol::Caret => return self.sort(left, token),
+            Symbol::Assign => return self.bind(left, token),
+            Symbol::At | Symbol::Hash => return self.step_variable(symbol, left, token),
+            Symbol::Question => {
+                let then = Box::new(self.expression(0));
+                let otherwise = self.take(Symbol::Colon).then(|| Box::new(self.expression(0)));
+                let end = otherwise.as_ref().unwrap_or(&then).span;
+                let kind = ExprKind::Condition { condition: Box::new(left), then, otherwise };
+                return self.node(kind, start, token, end);
+            }
+            // The default reaches as far right as it can, whatever the operator's own power.
+            Symbol::Elvis => {
+                let default = Box::new(self.expression(0));
+                let end = default.span;
+                let kind = ExprKind::Elvis { value: Box::new(left), default };
+                return self.node(kind, start, token, end);
+            }
+            _ => {
+                let default = Box::new(self.expression(0));
+                let end = default.span;
+                let kind = ExprKind::Coalesce { value: Box::new(left), default };
+                return self.node(kind, start, token, end);
+            }
+        };
+        let right = self.expression(power);
+        self.binary(op, left, token, right)
+    }
+
+    fn filter(&mut self, mut left: Expr, token: Span) -> Expr {
+        if self.at(Symbol::BracketClose) {
+            let (_, end) = self.advance(Slash::OpensRegex);
+            let mut step = &mut left;
+            while let ExprKind::Filter { input, .. } = &mut step.kind {
+                step = input;
+            }
+            step.keep_array = true;
+            left.span = left.span.to(end);
+            return left;
+        }
+        let start = left.span;
+        let predicate = Box::new(self.expression(0));
+        let end = self.expect(Symbol::BracketClose, Slash::Divides);
+        let kind = ExprKind::Filter { input: Box::new(left), predicate };
+        self.node(kind, start, token, end)
+    }
+
+    fn sort(&mut self, left: Expr, token: Span) -> Expr {
+        let start = left.span;
+        self.expect(Symbol::ParenOpen, Slash::OpensRegex);
+        let mut terms = Vec::new();
+        loop {
+            let descending = self.at(Symbol::Greater);
+            if descending || self.at(Symbol::Less) {
+                self.advance(Slash::OpensRegex);
+            }
+            terms.push(SortTerm { descending, key: self.expression(0) });
+            if !self.take(Symbol::Comma) {
+                break;
+            }
+        }
+        let end = self.expect(Symbol::ParenClose, Slash::OpensRegex);
+        self.node(ExprKind::Sort { input: Box::new(left), terms }, start, token, end)
+    }
+
+    fn bind(&mut self, left: Expr, token: Span) -> Expr {
+        let start = left.span;
+        let name = match &left.kind {
+            ExprKind::Variable(name) => name.clone(),
+            _ => {
+                let written = self.text(left.token);
+                self.fault(Fault::BindTarget(written), left.token);
+                Arc::from("")
+            }
+        };
+        // One less than its own power, so that `$a := $b := 1` reads from the right.
+        let value = Box::new(self.expression(Symbol::Assign.binding_power() - 1));
+        let end = value.span;
+        self.node(ExprKind::Bind { name, value }, start, token, end)
+    }
+
+    /// `@$name` or `#$name`
+    fn step_variable(&mut self, symbol: Symbol, left: Expr, token: Span) -> Expr {
+        let start = left.span;
+        let right = self.expression(symbol.binding_power());
+        let name = match &right.kind {
+            ExprKind::Variable(name) => name.clone(),
+            _ => {
+                self.fault(Fault::BindingName(symbol.as_str()), right.token);
+                Arc::from("")
+            }
+        };
+        let input = Box::new(left);
+        let kind = match symbol {
+            Symbol::At => ExprKind::Focus { input, name },
+            _ => ExprKind::Index { input, name },
+        };
+        self.node(kind, start, token, right.span)
+    }
+
+    fn call(&mut self, left: Expr, token: Span) -> Expr {
+        let start = left.span;
+        let mut arguments = Vec::new();
+        if !self.at(Symbol::ParenClose) {
+            loop {
+                if self.at(Symbol::Question) {
+                    let (_, span) = self.advance(Slash::OpensRegex);
+                    arguments.push(self.leaf(ExprKind::Placeholder, span));
+                } else {
+                    arguments.push(self.expression(0));
+                }
+                if !self.take(Symbol::Comma) {
+                    break;
+                }
+            }
+        }
+        let end = self.expect(Symbol::ParenClose, Slash::Divides);
+        match &left.kind {
+            ExprKind::Name(name) if matches!(&**name, "function" | "λ") => {
+                self.lambda(start, token, arguments)
+            }
+            _ => {
+                let kind = ExprKind::Call { function: Box::new(left), arguments };
+                self.node(kind, start, token, end)
+            }
+        }
+    }
+
+    /// The rest of a function definition, behind its parameters.
+    fn lambda(&mut self, start: Span, token: Span, arguments: Vec<Expr>) -> Expr {
+        let mut parameters = Vec::with_capacity(arguments.len());
+        for (index, argument) in arguments.iter().enumerate() {
+            match &argument.kind {
+                ExprKind::Variable(name) => parameters.push(name.clone()),
+                _ => {
+                    let got = self.text(argument.token);
+                    let fault = Fault::ParameterNotVariable { index: index + 1, got };
+                    self.fault(fault, argument.token);
+                }
+            }
+        }
+        let signature = if self.at(Symbol::Less) { self.signature() } else { None };
+        self.expect(Symbol::BraceOpen, Slash::OpensRegex);
+        let body = Box::new(self.expression(0));
+        let end = self.expect(Symbol::BraceClose, Slash::OpensRegex);
+        let kind = ExprKind::Lambda(Lambda { parameters, signature, body });
+        self.node(kind, start, token, end)
+    }
+
+    fn signature(&mut self) -> Option<Arc<Signature>> {
+        let start = self.span;
+        let mut text = String::from("<");
+        let mut depth = 1_usize;
+        while depth > 0 && !self.at(Symbol::BraceOpen) && self.token != Token::End {
+            self.advance(Slash::OpensRegex);
+            match self.token {
+                Token::Symbol(Symbol::Greater) => depth -= 1,
+                Token::Symbol(Symbol::Less) => depth += 1,
+                _ => {}
+            }
+            text.push_str(&self.token.to_string());
+        }
+        self.expect(Symbol::Greater, Slash::OpensRegex);
+        let (fault, offset) = match Signature::parse(&text) {
+            Ok(signature) => return Some(Arc::new(signature)),
+            Err(SignatureFault::TypeParameter { of, offset }) => (Fault::TypeParameter(of), offset),
+            Err(SignatureFault::ChoiceOfParameterized { choice, offset }) => {
+                (Fault::ChoiceOfParameterized(choice), offset)
+            }
+        };
+        let place = start.start as usize + offset;
+        self.fault(fault, Span::new(place, place + 1));
+        None
+    }
+
+    fn text(&self, span: Span) -> String {
+        self.lexer.text(span).to_owned()
+    }
+}
