@@ -51,9 +51,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new() -> anyhow::Result<Self> {
+    pub(crate) fn new(without: &[String]) -> anyhow::Result<Self> {
+        let mut catalogue = Catalogue::read()?;
+        catalogue.tools.retain(|tool| !without.iter().any(|name| *name == tool.name));
         Ok(Self {
-            catalogue: Catalogue::read()?,
+            catalogue,
             tasks: TaskManager::new(),
             states: RequestStateCodec::try_new(b"only tests are signed with this key".as_slice())?,
             changes: broadcast::Sender::new(CHANGES_KEPT),

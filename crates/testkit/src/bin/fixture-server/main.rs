@@ -35,12 +35,17 @@ struct Cli {
     /// Serves streamable HTTP at this address, below `/mcp`, instead of stdio
     #[arg(long, value_name = "ADDRESS")]
     http: Option<SocketAddr>,
+
+    /// Leaves a tool out, for a gateway that has one of this name itself
+    #[arg(long, value_name = "TOOL")]
+    without: Vec<String>,
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let shared = Arc::new(Shared::new()?);
-    match Cli::parse().http {
+    let cli = Cli::parse();
+    let shared = Arc::new(Shared::new(&cli.without)?);
+    match cli.http {
         None => serve_stdio(shared).await,
         Some(address) => serve_http(shared, address).await,
     }
@@ -58,7 +63,7 @@ async fn serve_stdio(shared: Arc<Shared>) -> anyhow::Result<()> {
     }
 }
 
-/// Serves until the process is ended, and says on standard error where, for `--http` with port 0.
+/// Serves until the process is ended.
 async fn serve_http(shared: Arc<Shared>, address: SocketAddr) -> anyhow::Result<()> {
     let hosts = ["localhost", "127.0.0.1", "[::1]"];
     let config = StreamableHttpServerConfig::default()
@@ -76,7 +81,7 @@ async fn serve_http(shared: Arc<Shared>, address: SocketAddr) -> anyhow::Result<
     Ok(())
 }
 
-#[expect(clippy::print_stderr, reason = "the harness waits for this line")]
+#[expect(clippy::print_stderr, reason = "standard error is where a server speaks to people")]
 fn announce(address: SocketAddr) {
     eprintln!("listening on http://{address}/mcp");
 }
