@@ -9,6 +9,7 @@
 
 pub mod client;
 pub mod message;
+pub mod mirror;
 pub mod server;
 pub mod sse;
 pub mod version;

@@ -25,5 +25,5 @@ pub use client::{Client, LogLevel, Meta, SessionKey, meta_key};
 pub use dispatch::Server;
 pub use limits::Limits;
 pub use peer::CallPeer;
-pub use service::{Call, Description, HeaderParameter, Service};
+pub use service::{Call, Description, Service};
 pub use stdio::{StandardInput, StandardOutput, serve_stdio, standard_streams};

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::client::{Client, Meta};
 use super::peer::CallPeer;
 use crate::message::{Id, Notification, Raw, RpcError};
+use crate::mirror::HeaderParameter;
 use crate::version::Version;
 
 /// The product's logic, behind any transport and for both eras.
@@ -49,7 +50,7 @@ pub trait Service: Send + Sync + 'static {
     /// The parameters of a tool that the modern HTTP transport repeats in headers, by the
     /// `x-mcp-header` annotations of the tool's input schema. None for an unknown tool.
     ///
-    /// [`header_parameters`](super::header_parameters) finds them in a schema.
+    /// [`mirror::header_parameters`](crate::mirror::header_parameters) finds them in a schema.
     fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
         let _ = tool;
         None
@@ -82,15 +83,6 @@ pub struct Description {
     pub capabilities: Raw,
     /// How to use the server, for models.
     pub instructions: Option<String>,
-}
-
-/// An argument that a modern HTTP client repeats in a header.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeaderParameter {
-    /// Where the argument is: property names from the root of the arguments.
-    pub path: Vec<String>,
-    /// The header is `Mcp-Param-` and this.
-    pub header: String,
 }
 
 impl Call {
