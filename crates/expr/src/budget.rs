@@ -85,7 +85,7 @@ impl<'a> Meter<'a> {
         // A budget so large that the clock cannot hold it is as good as a year.
         let deadline = now
             .checked_add(env.budget.time)
-            .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 60 * 60));
+            .unwrap_or_else(|| now + Duration::from_hours(365 * 24));
         Self { env, deadline, bytes: Cell::new(0) }
     }
 
@@ -102,7 +102,11 @@ impl<'a> Meter<'a> {
     pub(crate) fn spend(&self, bytes: usize) -> Result<(), ExprError> {
         let spent = self.bytes.get().saturating_add(bytes);
         self.bytes.set(spent);
-        if spent > self.env.budget.bytes { Err(out_of_bytes(self.env.budget.bytes)) } else { Ok(()) }
+        if spent > self.env.budget.bytes {
+            Err(out_of_bytes(self.env.budget.bytes))
+        } else {
+            Ok(())
+        }
     }
 
     pub(crate) fn out_of_time(&self) -> ExprError {

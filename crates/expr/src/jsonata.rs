@@ -4,38 +4,46 @@
 //! goes to the engine in `core_engine`, the only module that names it.
 
 mod core_engine;
+mod path;
 
 use std::sync::Arc;
 
+use mcpgraph_jsonata::SyntaxError;
 use mcpgraph_value::Value;
 
 use crate::budget::Meter;
 use crate::{Env, ExprError, Reads, Scope};
+use path::{Followed, PlainPath};
 
 /// A compiled JSONata expression; compiled once, evaluated by any number of threads.
 pub struct Jsonata {
     source: Arc<str>,
-    program: core_engine::Program,
-    /// The names of an expression that is nothing but a path from the context.
-    path: Option<Vec<Arc<str>>>,
+    path: Option<PlainPath>,
     reads: Reads,
-}
-
-/// What following a path on the shared values came to.
-enum Followed {
-    Found(Value),
-    Missing,
-    /// There is an array on the way, over which JSONata maps: the engine's job.
-    Unclear,
+    program: core_engine::Program,
 }
 
 impl Jsonata {
-    /// Compiles an expression.
+    /// Compiles an expression; the error is the first of [`problems`](Self::problems).
     pub fn compile(source: &str) -> Result<Self, ExprError> {
-        let program = core_engine::Program::compile(source)?;
-        let path = program.plain_path();
-        let reads = program.reads();
-        Ok(Self { source: source.into(), program, path, reads })
+        let parsed = mcpgraph_jsonata::parse(source).map_err(|errors| {
+            let first = errors.into_iter().next().map(described);
+            first.unwrap_or_else(|| ExprError::new("S0201", "the expression is not JSONata"))
+        })?;
+        Ok(Self {
+            source: source.into(),
+            path: PlainPath::of(parsed.syntax()),
+            reads: parsed.reads().into(),
+            program: core_engine::Program::compile(&parsed)?,
+        })
+    }
+
+    /// Everything that is wrong with the text of an expression.
+    pub fn problems(source: &str) -> Vec<ExprError> {
+        match mcpgraph_jsonata::parse(source) {
+            Ok(_) => Self::compile(source).err().into_iter().collect(),
+            Err(errors) => errors.into_iter().map(described).collect(),
+        }
     }
 
     /// The text it was compiled from.
@@ -59,14 +67,11 @@ impl Jsonata {
         scope: &Arc<dyn Scope>,
         meter: &Meter<'_>,
     ) -> Result<Option<Value>, ExprError> {
-        if let Some(path) = &self.path {
-            match follow(scope.as_ref(), path) {
-                Followed::Found(value) => return Ok(Some(value)),
-                Followed::Missing => return Ok(None),
-                Followed::Unclear => {}
-            }
+        match self.path.as_ref().map(|path| path.follow(scope.as_ref())) {
+            Some(Followed::Found(value)) => Ok(Some(value)),
+            Some(Followed::Missing) => Ok(None),
+            Some(Followed::Unclear) | None => self.program.eval(scope, meter),
         }
-        self.program.eval(scope, &self.reads, meter)
     }
 }
 
@@ -76,29 +81,12 @@ impl std::fmt::Debug for Jsonata {
     }
 }
 
-/// Follows names down from the context as JSONata does, as long as it does so without mapping.
-fn follow(scope: &dyn Scope, path: &[Arc<str>]) -> Followed {
-    if !scope.is_object() {
-        return Followed::Unclear;
+fn described(error: SyntaxError) -> ExprError {
+    ExprError {
+        position: Some(error.span.start),
+        token: error.token,
+        ..ExprError::new(error.code, error.message)
     }
-    let Some((first, rest)) = path.split_first() else {
-        return Followed::Found(scope.context());
-    };
-    let Some(mut value) = scope.output(first) else {
-        return Followed::Missing;
-    };
-    for name in rest {
-        let member = match &value {
-            Value::Object(members) => members.get(name).cloned(),
-            Value::Array(_) => return Followed::Unclear,
-            _ => None,
-        };
-        match member {
-            Some(member) => value = member,
-            None => return Followed::Missing,
-        }
-    }
-    Followed::Found(value)
 }
 
 #[cfg(test)]

@@ -141,7 +141,8 @@ fn single<'a>(value: &'a Value, steps: &[SingularSegment]) -> Option<&'a Value> 
         SingularSegment::Index(index) => {
             let items = value.as_array()?;
             let index = index.get();
-            let from_start = if index < 0 { i64::try_from(items.len()).ok()? + index } else { index };
+            let from_start =
+                if index < 0 { i64::try_from(items.len()).ok()? + index } else { index };
             items.as_slice().get(usize::try_from(from_start).ok()?)
         }
     })

@@ -7,19 +7,19 @@
 //! It knows nothing of graphs, of MCP and of async code: an evaluation is a function call that ends
 //! in time, on any thread with an ordinary stack, whatever the expression and the data are.
 
-mod error;
-mod budget;
-mod scope;
-mod reads;
 mod bounds;
+mod budget;
+mod error;
 mod jsonata;
-mod logic;
 mod jsonpath;
+mod logic;
+mod reads;
+mod scope;
 
 pub use budget::{Budget, Cancel, Env};
 pub use error::{ExprError, Limit, code};
 pub use jsonata::Jsonata;
 pub use jsonpath::{JsonPath, Located};
-pub use logic::{JsonLogic, MAX_RULE_DEPTH};
+pub use logic::{JsonLogic, MAX_RULE_DEPTH, truthy};
 pub use reads::{Read, Reads};
 pub use scope::{PlainScope, Scope};

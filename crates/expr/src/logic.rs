@@ -30,8 +30,8 @@ use coerce::Js;
 use operand::{Computed, Operand};
 use operator::Operator;
 
-/// How deep a rule may nest.
-pub const MAX_RULE_DEPTH: usize = 100;
+/// How deep the lists and objects of a rule may nest.
+pub const MAX_RULE_DEPTH: usize = mcpgraph_value::MAX_DEPTH;
 
 /// A compiled JSON Logic rule.
 pub struct JsonLogic {
@@ -95,17 +95,18 @@ impl JsonLogic {
     pub fn eval(&self, scope: &Arc<dyn Scope>, env: &Env) -> Result<Value, ExprError> {
         eval::run(self, scope, &Meter::start(env))
     }
+}
 
-    /// Whether a result counts as true: all but null, false, 0, an empty text and an empty list.
-    pub fn truthy(value: &Value) -> bool {
-        match value {
-            Value::Null => false,
-            Value::Bool(flag) => *flag,
-            Value::Number(number) => number.as_f64() != 0.0,
-            Value::String(text) => !text.is_empty(),
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(_) => true,
-        }
+/// Whether the result of a rule counts as true: all but null, false, 0, an empty text and an empty
+/// list.
+pub fn truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != 0.0,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(_) => true,
     }
 }
 

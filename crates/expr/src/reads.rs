@@ -1,30 +1,55 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What an expression reads of its context.
+/// What an expression reads of its context, as far as its text tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
-    /// The paths it names, such as `$.node.a.b`.
+    /// The paths from the context that it names, such as `$.node.a.b`.
     pub paths: Vec<Read>,
+    /// The nodes whose history it asks for by name, as in `$executionCount("node")`.
+    pub history: Vec<Read>,
     /// Whether it may look at any part of the context, because of a wildcard, a computed name or
     /// `$` as a whole.
     pub whole: bool,
 }
 
-/// One path that an expression reads, with everything below it.
+/// One thing that an expression reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     /// The names from the context down; the first is a node's id.
     pub names: Vec<Arc<str>>,
-    /// Where the path stands in the text of the expression, in bytes.
+    /// Where that first name stands in the text of the expression, in bytes.
     pub span: Option<Range<usize>>,
     /// Where the expression stands in a JSON Logic rule, as an RFC 6901 pointer.
     pub pointer: Option<String>,
 }
 
+/// The functions whose first argument is a node's id.
+const HISTORY: [&str; 3] = ["executionCount", "nodeExecution", "nodeExecutions"];
+
 impl Reads {
-    /// Reads that may be anything.
-    pub fn everything() -> Self {
-        Self { paths: Vec::new(), whole: true }
+    /// Adds the reads of an expression that stands at `pointer` in a rule.
+    pub(crate) fn add(&mut self, reads: &Self, pointer: &str) {
+        let placed = |read: &Read| Read { pointer: Some(pointer.to_owned()), ..read.clone() };
+        self.paths.extend(reads.paths.iter().map(placed));
+        self.history.extend(reads.history.iter().map(placed));
+        self.whole |= reads.whole;
+    }
+}
+
+impl From<mcpgraph_jsonata::Reads> for Reads {
+    fn from(reads: mcpgraph_jsonata::Reads) -> Self {
+        let paths = reads.paths.into_iter().map(|path| Read {
+            span: path.segments.first().map(|segment| segment.span.range()),
+            names: path.segments.into_iter().map(|segment| segment.name).collect(),
+            pointer: None,
+        });
+        let history = reads.literal_calls.into_iter();
+        let history = history.filter(|call| HISTORY.contains(&&*call.function)).map(|call| Read {
+            names: vec![call.argument],
+            span: Some(call.argument_span.range()),
+            pointer: None,
+        });
+        Self { paths: paths.collect(), history: history.collect(), whole: reads.whole_context }
     }
 }

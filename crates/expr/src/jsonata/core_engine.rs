@@ -8,6 +8,7 @@ mod convert;
 mod functions;
 mod guard;
 mod syntax;
+mod wanted;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,34 +19,26 @@ use jsonata_core::parser;
 use mcpgraph_value::Value;
 
 use crate::budget::{Meter, cancelled};
-use crate::{ExprError, Limit, Reads, Scope, code};
+use crate::{ExprError, Limit, Scope, code};
+use wanted::Wanted;
 
 /// A parsed expression.
 pub(super) struct Program {
     ast: AstNode,
+    wanted: Wanted,
 }
 
 impl Program {
-    pub(super) fn compile(source: &str) -> Result<Self, ExprError> {
-        let parsed = guard::catch(|| parser::parse(source))?;
+    pub(super) fn compile(program: &mcpgraph_jsonata::Program) -> Result<Self, ExprError> {
+        let parsed = guard::catch(|| parser::parse(program.source()))?;
         let mut ast = parsed.map_err(|error| coded(&error.to_string()))?;
         syntax::count_concatenations(&mut ast);
-        Ok(Self { ast })
-    }
-
-    /// The names, if the expression is nothing but a path from the context.
-    pub(super) fn plain_path(&self) -> Option<Vec<Arc<str>>> {
-        syntax::plain_path(&self.ast)
-    }
-
-    pub(super) fn reads(&self) -> Reads {
-        syntax::reads(&self.ast)
+        Ok(Self { ast, wanted: Wanted::by(program) })
     }
 
     pub(super) fn eval(
         &self,
         scope: &Arc<dyn Scope>,
-        reads: &Reads,
         meter: &Meter<'_>,
     ) -> Result<Option<Value>, ExprError> {
         let budget = &meter.env.budget;
@@ -56,7 +49,7 @@ impl Program {
             max_stack_depth: Some(budget.depth),
             max_sequence_length: Some(budget.sequence),
         };
-        let input = convert::context(scope.as_ref(), reads)?;
+        let input = self.wanted.of_context(scope.as_ref())?;
         guard::catch(|| {
             let spent = Rc::new(functions::Spent::new(budget.bytes));
             let mut evaluator = Evaluator::with_options(Context::new(), options);
@@ -73,12 +66,12 @@ impl Program {
 /// Lifts JSONata's code out of a message such as `Invalid syntax: S0201: Syntax error`.
 fn coded(message: &str) -> ExprError {
     let is_code = |bytes: &[u8]| {
-        bytes[0].is_ascii_uppercase() && bytes[1..5].iter().all(u8::is_ascii_digit) && bytes[5] == b':'
+        bytes[0].is_ascii_uppercase()
+            && bytes[1..5].iter().all(u8::is_ascii_digit)
+            && bytes[5] == b':'
     };
     match message.as_bytes().windows(6).position(is_code) {
         Some(at) => ExprError::new(&message[at..at + 5], message[at + 6..].trim_start()),
-        // An unclosed comment is the one fault of syntax that has no code.
-        None if message == "Unclosed comment" => ExprError::new("S0106", "Comment has no closing tag"),
         None => ExprError::new(code::INTERNAL, message),
     }
 }

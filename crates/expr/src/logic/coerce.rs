@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use mcpgraph_value::{MAX_DEPTH, Number, Value};
 
-use super::JsonLogic;
 use crate::ExprError;
 use crate::bounds::too_deep;
 use crate::budget::Meter;
@@ -36,7 +35,7 @@ impl Js {
         match self {
             Self::Undefined => false,
             Self::Number(number) => !number.is_nan(),
-            Self::Json(value) => JsonLogic::truthy(value),
+            Self::Json(value) => crate::truthy(value),
         }
     }
 
@@ -169,8 +168,7 @@ pub(super) fn strictly_equal(a: &Js, b: &Js) -> bool {
 
 /// `a == b`.
 pub(super) fn loosely_equal(a: &Js, b: &Js, meter: &Meter<'_>) -> Result<bool, ExprError> {
-    let is_container =
-        |value: &Js| matches!(value, Js::Json(Value::Array(_) | Value::Object(_)));
+    let is_container = |value: &Js| matches!(value, Js::Json(Value::Array(_) | Value::Object(_)));
     if a.is_nullish() || b.is_nullish() {
         return Ok(a.is_nullish() && b.is_nullish());
     }
@@ -187,9 +185,7 @@ pub(super) fn loosely_equal(a: &Js, b: &Js, meter: &Meter<'_>) -> Result<bool, E
 /// `a < b`; none where JavaScript says undefined, because one of them is not a number.
 pub(super) fn less_than(a: &Js, b: &Js, meter: &Meter<'_>) -> Result<Option<bool>, ExprError> {
     Ok(match (primitive(a, meter)?, primitive(b, meter)?) {
-        (Primitive::Text(a), Primitive::Text(b)) => {
-            Some(a.encode_utf16().lt(b.encode_utf16()))
-        }
+        (Primitive::Text(a), Primitive::Text(b)) => Some(a.encode_utf16().lt(b.encode_utf16())),
         (a, b) => a.number().partial_cmp(&b.number()).map(std::cmp::Ordering::is_lt),
     })
 }
@@ -205,9 +201,12 @@ fn text_to_number(text: &str) -> f64 {
         if digits.is_empty() {
             return f64::NAN;
         }
-        digits.chars().try_fold(0.0, |number: f64, digit| {
-            Some(number * f64::from(radix) + f64::from(digit.to_digit(radix)?))
-        }).unwrap_or(f64::NAN)
+        digits
+            .chars()
+            .try_fold(0.0, |number: f64, digit| {
+                Some(number * f64::from(radix) + f64::from(digit.to_digit(radix)?))
+            })
+            .unwrap_or(f64::NAN)
     };
     match text.as_bytes() {
         [] => 0.0,
@@ -269,9 +268,9 @@ fn number_text(number: f64) -> String {
     let scientific = format!("{:e}", number.abs());
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let digits = mantissa.replace('.', "");
-    // The point stands after this many digits.
+    // The point stands after this many digits, of which there are at most 17.
     let point = exponent.parse::<i32>().unwrap_or(0) + 1;
-    let count = digits.len() as i32;
+    let count = i32::try_from(digits.len()).unwrap_or(17);
     let sign = if number < 0.0 { "-" } else { "" };
     let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or(0));
     match point {

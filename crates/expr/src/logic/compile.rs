@@ -4,13 +4,45 @@ use super::coerce::Js;
 use super::operand::Operand;
 use super::operator::Operator;
 use super::{Iteration, MAX_RULE_DEPTH, Place, Rule, Var};
-use crate::{ExprError, Limit, Reads, code};
+use crate::{ExprError, Jsonata, Limit, Read, Reads, code};
 
 /// The operators, for suggestions.
 const OPERATORS: &[&str] = &[
-    "var", "missing", "missing_some", "if", "?:", "==", "===", "!=", "!==", "!", "!!", "or", "and",
-    ">", ">=", "<", "<=", "max", "min", "+", "-", "*", "/", "%", "map", "reduce", "filter", "all",
-    "none", "some", "merge", "in", "cat", "substr", "log",
+    "var",
+    "missing",
+    "missing_some",
+    "if",
+    "?:",
+    "==",
+    "===",
+    "!=",
+    "!==",
+    "!",
+    "!!",
+    "or",
+    "and",
+    ">",
+    ">=",
+    "<",
+    "<=",
+    "max",
+    "min",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "map",
+    "reduce",
+    "filter",
+    "all",
+    "none",
+    "some",
+    "merge",
+    "in",
+    "cat",
+    "substr",
+    "log",
 ];
 
 /// Compiles a rule and tells what it reads.
@@ -32,29 +64,6 @@ struct Compiler {
 
 impl Compiler {
     fn rule(&mut self, rule: &Value) -> Rule {
-        match rule {
-            Value::Array(items) => {
-                let items: Vec<Rule> = items
-                    .iter()
-                    .enumerate()
-                    .map(|(index, item)| self.below(index.to_string(), |this| this.rule(item)))
-                    .collect();
-                match items.iter().all(|item| matches!(item, Rule::Literal(_))) {
-                    true => Rule::Literal(Js::Json(rule.clone())),
-                    false => Rule::List(items),
-                }
-            }
-            Value::Object(members) if members.len() == 1 => {
-                let Some((name, operands)) = members.iter().next() else {
-                    return nothing();
-                };
-                self.below(name.to_string(), |this| this.operation(name, operands))
-            }
-            _ => Rule::Literal(Js::Json(rule.clone())),
-        }
-    }
-
-    fn operation(&mut self, name: &str, operands: &Value) -> Rule {
         if self.path.len() > MAX_RULE_DEPTH {
             self.fail(ExprError::exceeded(
                 code::RULE_DEPTH,
@@ -63,16 +72,36 @@ impl Compiler {
             ));
             return nothing();
         }
+        match rule {
+            Value::Array(items) => {
+                let below = |(index, item): (usize, &Value)| {
+                    self.below(index.to_string(), |this| this.rule(item))
+                };
+                let items: Vec<Rule> = items.iter().enumerate().map(below).collect();
+                if items.iter().all(|item| matches!(item, Rule::Literal(_))) {
+                    Rule::Literal(Js::Json(rule.clone()))
+                } else {
+                    Rule::List(items)
+                }
+            }
+            Value::Object(members) if members.len() == 1 => {
+                let operation = members.iter().next();
+                operation.map_or_else(nothing, |(name, operands)| {
+                    self.below(name.to_string(), |this| this.operation(name, operands))
+                })
+            }
+            _ => Rule::Literal(Js::Json(rule.clone())),
+        }
+    }
+
+    fn operation(&mut self, name: &str, operands: &Value) -> Rule {
         let operands = Operands::new(operands);
         let iteration = match name {
             "var" => return self.var(&operands),
             "if" | "?:" => return Rule::If(self.all(&operands)),
             "and" => return Rule::And(self.all(&operands)),
             "or" => return Rule::Or(self.all(&operands)),
-            "missing" => {
-                self.keys(operands.items.iter(), &operands);
-                return Rule::Missing(self.all(&operands));
-            }
+            "missing" => return self.missing(&operands),
             "missing_some" => return self.missing_some(&operands),
             "reduce" => {
                 let list = self.at(&operands, 0);
@@ -109,39 +138,69 @@ impl Compiler {
     }
 
     fn var(&mut self, operands: &Operands<'_>) -> Rule {
-        let place = match operands.items.first() {
-            None | Some(Value::Null) => {
-                self.read(&Operand::Whole);
-                Place::Known(Operand::Whole)
-            }
+        let (place, pointer) =
+            self.operand(operands, 0, |this| (this.place(operands.items.first()), this.pointer()));
+        let default = (operands.items.len() > 1).then(|| self.at(operands, 1));
+        Rule::Var(Box::new(Var { place, default, pointer }))
+    }
+
+    /// What the operand of a `var` points at; a fault in it is reported.
+    fn place(&mut self, operand: Option<&Value>) -> Place {
+        match operand {
+            None | Some(Value::Null) => self.known(Operand::Whole),
             Some(Value::String(text)) => match Operand::text(text) {
-                Ok(operand) => {
-                    self.read(&operand);
-                    Place::Known(operand)
-                }
+                Ok(operand) => self.known(operand),
                 Err(error) => {
-                    self.operand(operands, 0, |this| this.fail(error));
+                    let mut errors = Jsonata::problems(text);
+                    if errors.is_empty() {
+                        errors.push(error);
+                    }
+                    for error in errors {
+                        self.fail(error);
+                    }
                     Place::Known(Operand::Whole)
                 }
             },
-            Some(number @ (Value::Number(_) | Value::Bool(_))) => {
-                let operand = Operand::path(&number.to_json());
-                self.read(&operand);
-                Place::Known(operand)
+            Some(scalar @ (Value::Number(_) | Value::Bool(_))) => {
+                self.known(Operand::path(&scalar.to_json()))
             }
-            Some(_) => {
-                self.reads.whole |= self.local == 0;
-                Place::Computed(self.at(operands, 0))
+            Some(rule) => {
+                self.read_anything();
+                Place::Computed(self.rule(rule))
             }
-        };
-        let default = (operands.items.len() > 1).then(|| self.at(operands, 1));
-        Rule::Var(Box::new(Var { place, default, pointer: self.pointer() }))
+        }
+    }
+
+    /// Notes what an operand reads of the context.
+    fn known(&mut self, operand: Operand) -> Place {
+        let pointer = self.pointer();
+        match &operand {
+            _ if self.local > 0 => {}
+            Operand::Whole => self.reads.whole = true,
+            Operand::Path(names) => self.reads.paths.push(Read {
+                names: names.iter().map(|name| (&**name).into()).collect(),
+                span: None,
+                pointer: Some(pointer),
+            }),
+            Operand::Jsonata(expression) => self.reads.add(expression.reads(), &pointer),
+        }
+        Place::Known(operand)
+    }
+
+    fn read_anything(&mut self) {
+        self.reads.whole |= self.local == 0;
+    }
+
+    fn missing(&mut self, operands: &Operands<'_>) -> Rule {
+        for (index, key) in operands.items.iter().enumerate() {
+            self.operand(operands, index, |this| this.keys(key));
+        }
+        Rule::Missing(self.all(operands))
     }
 
     fn missing_some(&mut self, operands: &Operands<'_>) -> Rule {
         match operands.items.get(1) {
-            Some(Value::Array(keys)) => self.keys(keys.iter(), operands),
-            Some(_) => self.reads.whole |= self.local == 0,
+            Some(keys) => self.operand(operands, 1, |this| this.keys(keys)),
             None => self.fail(ExprError::new(
                 code::OPERANDS,
                 "`missing_some` needs a number and a list of keys",
@@ -150,47 +209,21 @@ impl Compiler {
         Rule::MissingSome(Box::new([self.at(operands, 0), self.at(operands, 1)]))
     }
 
-    /// Notes what the keys of `missing` read; those that are computed may be anything.
-    fn keys<'a>(&mut self, keys: impl Iterator<Item = &'a Value>, _: &Operands<'_>) {
-        for key in keys {
-            match key {
-                Value::String(text) => match Operand::text(text) {
-                    Ok(operand) => self.read(&operand),
-                    Err(error) => self.fail(error),
-                },
-                Value::Array(keys) => {
-                    let keys: Vec<_> = keys.iter().cloned().collect();
-                    for key in keys {
-                        match key.as_str().map(Operand::text) {
-                            Some(Ok(operand)) => self.read(&operand),
-                            _ => self.reads.whole |= self.local == 0,
-                        }
-                    }
-                }
-                _ => self.reads.whole |= self.local == 0,
-            }
+    /// Checks one key of `missing` or a list of them and notes what they read. A key is an operand
+    /// of `var`.
+    fn keys(&mut self, keys: &Value) {
+        let Value::Array(list) = keys else { return self.key(keys) };
+        for (index, key) in list.iter().enumerate() {
+            self.below(index.to_string(), |this| this.key(key));
         }
     }
 
-    fn read(&mut self, operand: &Operand) {
-        if self.local > 0 {
-            return;
-        }
-        let pointer = self.pointer();
-        match operand {
-            Operand::Whole => self.reads.whole = true,
-            Operand::Path(names) => self.reads.paths.push(crate::Read {
-                names: names.iter().map(|name| (&**name).into()).collect(),
-                span: None,
-                pointer: Some(pointer),
-            }),
-            Operand::Jsonata(expression) => {
-                let reads = expression.reads();
-                self.reads.whole |= reads.whole;
-                self.reads.paths.extend(reads.paths.iter().map(|read| crate::Read {
-                    pointer: Some(pointer.clone()),
-                    ..read.clone()
-                }));
+    fn key(&mut self, key: &Value) {
+        match key {
+            // What computes keys is compiled where it is an operand.
+            Value::Array(_) | Value::Object(_) => self.read_anything(),
+            key => {
+                self.place(Some(key));
             }
         }
     }

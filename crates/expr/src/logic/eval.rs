@@ -94,18 +94,16 @@ impl Run<'_> {
 
     /// `if`: pairs of a condition and a result, and perhaps one more result.
     fn branch(&self, branches: &[Rule], scope: &Arc<dyn Scope>) -> Result<Js, ExprError> {
-        for pair in branches.chunks(2) {
-            match pair {
-                [condition, result] => {
-                    if self.eval(condition, scope)?.truthy() {
-                        return self.eval(result, scope);
-                    }
-                }
-                [otherwise] => return self.eval(otherwise, scope),
-                _ => {}
+        let mut pairs = branches.chunks_exact(2);
+        for pair in &mut pairs {
+            if self.eval(&pair[0], scope)?.truthy() {
+                return self.eval(&pair[1], scope);
             }
         }
-        Ok(Js::Json(Value::Null))
+        match pairs.remainder() {
+            [otherwise] => self.eval(otherwise, scope),
+            _ => Ok(Js::Json(Value::Null)),
+        }
     }
 
     /// `and` and `or`: the first value that decides, or the last.
@@ -183,12 +181,7 @@ impl Run<'_> {
     }
 
     /// Evaluates the body of an iteration with one value as its scope.
-    fn inside(
-        &self,
-        body: &Rule,
-        value: Value,
-        scope: &Arc<dyn Scope>,
-    ) -> Result<Js, ExprError> {
+    fn inside(&self, body: &Rule, value: Value, scope: &Arc<dyn Scope>) -> Result<Js, ExprError> {
         self.meter.remaining()?;
         self.eval(body, &PlainScope::inside(scope, value))
     }
@@ -199,7 +192,8 @@ impl Run<'_> {
         let mut missing = Vec::new();
         for key in keys {
             let found = self.find(&Js::Json(key.clone()), scope)?;
-            if found.is_nullish() || matches!(&found, Js::Json(Value::String(text)) if text.is_empty())
+            if found.is_nullish()
+                || matches!(&found, Js::Json(Value::String(text)) if text.is_empty())
             {
                 missing.push(key.clone());
             }

@@ -95,7 +95,9 @@ fn member<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     match value {
         Value::Object(members) => members.get(name),
         // `00` is not an index in JavaScript, nor is `+1`.
-        Value::Array(items) if name == "0" || name.starts_with(|c: char| matches!(c, '1'..='9')) => {
+        Value::Array(items)
+            if name == "0" || name.starts_with(|c: char| matches!(c, '1'..='9')) =>
+        {
             items.as_slice().get(name.parse::<usize>().ok()?)
         }
         _ => None,

@@ -2,7 +2,6 @@
 //! that are wrong there or that build strings of any length.
 
 use std::cell::Cell;
-use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -122,7 +121,7 @@ fn register_history(
 }
 
 fn give(value: &Value) -> Outcome {
-    to_engine(value).map_err(raise)
+    to_engine(value, 0).map_err(raise)
 }
 
 fn raise(error: ExprError) -> EvaluatorError {
@@ -179,6 +178,8 @@ fn concatenate(args: &[JValue], spent: &Spent) -> Outcome {
     Ok(JValue::string(text))
 }
 
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
+
 /// Percent-encodes what is neither a letter, a digit nor in `kept`.
 fn encode(function: &str, args: &[JValue], kept: &str) -> Outcome {
     let Some(text) = text(function, args)? else {
@@ -189,8 +190,8 @@ fn encode(function: &str, args: &[JValue], kept: &str) -> Outcome {
         if byte.is_ascii_alphanumeric() || kept.as_bytes().contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            // Writing to a string cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
+            encoded.push('%');
+            encoded.extend([byte >> 4, byte & 15].map(|digit| char::from(HEX[usize::from(digit)])));
         }
     }
     Ok(JValue::string(encoded))

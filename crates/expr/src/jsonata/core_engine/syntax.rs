@@ -1,43 +1,8 @@
-//! What is asked of and done to the engine's syntax tree.
-
-use std::sync::Arc;
+//! What is done to the engine's syntax tree.
 
 use jsonata_core::ast::{AstNode, BinaryOp, PathStep, Stage};
 
 use super::functions::CONCATENATE;
-use crate::Reads;
-
-/// The names of an expression that is nothing but a path from the context: `a.b`, `$.a.b`, `$$.a`.
-pub(super) fn plain_path(ast: &AstNode) -> Option<Vec<Arc<str>>> {
-    let steps = match ast {
-        AstNode::Path { steps } => steps,
-        node => return is_context(node).then(Vec::new),
-    };
-    let mut names = Vec::with_capacity(steps.len());
-    for (index, step) in steps.iter().enumerate() {
-        match &step.node {
-            _ if !is_bare(step) => return None,
-            AstNode::Name(name) => names.push(name.as_str().into()),
-            node if index == 0 && is_context(node) => {}
-            _ => return None,
-        }
-    }
-    Some(names)
-}
-
-/// `$` and `$$`.
-fn is_context(node: &AstNode) -> bool {
-    matches!(node, AstNode::Variable(name) | AstNode::ParentVariable(name) if name.is_empty())
-}
-
-fn is_bare(step: &PathStep) -> bool {
-    step.stages.is_empty() && step.focus.is_none() && step.index_var.is_none() && !step.is_tuple
-}
-
-/// What the expression reads.
-pub(super) fn reads(_ast: &AstNode) -> Reads {
-    Reads::everything()
-}
 
 /// Puts a function of ours in the place of every `&`, because the engine does not count the bytes
 /// of the strings it builds.
