@@ -1,12 +1,173 @@
-pub(crate) struct Alignment;
+//! Which byte of a scalar's text stands where in the file.
+
+use crate::Style;
+
+/// The text of a scalar laid beside what is written in the file.
+pub(crate) struct Alignment {
+    runs: Vec<Run>,
+}
+
+/// A stretch of the text and the stretch of the file it comes from. If both are of one length they
+/// run side by side; if not, the text is what an escape or a line break stands for.
+struct Run {
+    text: usize,
+    text_len: usize,
+    file: usize,
+    file_len: usize,
+}
+
 impl Alignment {
-    pub(crate) fn new(_raw: &str, _value: &str, _style: crate::Style) -> Self {
-        Self
+    /// Walks through `written` (the scalar as it is in the file, quotes included, a block without
+    /// its header) and `text` (what YAML makes of it) together. Offsets count from the start of
+    /// `written`; `indent` is the indentation of a block.
+    pub(crate) fn new(written: &str, text: &str, style: Style, indent: usize) -> Self {
+        let start = usize::from(matches!(style, Style::Single | Style::Double));
+        let mut walk = Walk { written, style, indent, at: start, runs: Vec::new() };
+        let blank =
+            if walk.is_block() { text.len() - text.trim_start_matches('\n').len() } else { 0 };
+        // Empty lines before the first line of a block lie before its span.
+        walk.push(0, blank, 0);
+        for (offset, character) in text[blank..].char_indices() {
+            walk.step(blank + offset, character);
+        }
+        Self { runs: walk.runs }
     }
+
+    /// Where the byte at `offset` of the text starts in the file.
     pub(crate) fn file_offset(&self, offset: usize) -> usize {
-        offset
+        let Some(run) = self.run_at(offset) else { return 0 };
+        let into = offset.saturating_sub(run.text);
+        if run.text_len == run.file_len {
+            run.file + into.min(run.file_len)
+        } else if into >= run.text_len {
+            run.file + run.file_len
+        } else {
+            run.file
+        }
     }
+
+    /// Where a stretch of the text that ends before `offset` ends in the file.
     pub(crate) fn file_end(&self, offset: usize) -> usize {
-        offset
+        let Some(run) = offset.checked_sub(1).and_then(|last| self.run_at(last)) else { return 0 };
+        if run.text_len == run.file_len {
+            run.file + (offset - run.text).min(run.file_len)
+        } else {
+            run.file + run.file_len
+        }
     }
+
+    fn run_at(&self, offset: usize) -> Option<&Run> {
+        let behind = self.runs.partition_point(|run| run.text <= offset);
+        self.runs.get(behind.checked_sub(1)?)
+    }
+}
+
+struct Walk<'a> {
+    written: &'a str,
+    style: Style,
+    indent: usize,
+    at: usize,
+    runs: Vec<Run>,
+}
+
+impl<'a> Walk<'a> {
+    /// Finds where one character of the text comes from.
+    fn step(&mut self, offset: usize, character: char) {
+        let length = character.len_utf8();
+        loop {
+            let rest = self.rest();
+            let Some(next) = rest.chars().next() else { return self.push(offset, length, 0) };
+            if self.style == Style::Double && next == '\\' {
+                match escape_len(rest) {
+                    // An escaped line break stands for nothing.
+                    None => self.skip(1),
+                    Some(escape) => return self.push(offset, length, escape),
+                }
+            } else if self.style == Style::Single && rest.starts_with("''") {
+                return self.push(offset, length, 2);
+            } else if let Some(ending) = line_break(rest) {
+                if matches!(character, '\n' | ' ') {
+                    self.push(offset, length, ending);
+                    return self.skip_indent();
+                }
+                self.skip(ending);
+                self.skip_indent();
+            } else if next == character {
+                return self.push(offset, length, length);
+            } else if matches!(next, ' ' | '\t') {
+                self.skip(1);
+            } else {
+                // Not reached with what the parser gives; the rest then maps to this place.
+                return self.push(offset, length, 0);
+            }
+        }
+    }
+
+    fn push(&mut self, text: usize, text_len: usize, file_len: usize) {
+        let file = self.at;
+        self.at = (self.at + file_len).min(self.written.len());
+        let file_len = self.at - file;
+        if text_len == file_len
+            && let Some(last) = self.runs.last_mut()
+            && last.text_len == last.file_len
+            && last.file + last.file_len == file
+        {
+            last.text_len += text_len;
+            last.file_len += file_len;
+        } else if text_len > 0 {
+            self.runs.push(Run { text, text_len, file, file_len });
+        }
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.at = (self.at + bytes).min(self.written.len());
+    }
+
+    /// Behind a line break in a block, the indentation is not part of the text; elsewhere white
+    /// space is skipped when the next character does not match it.
+    fn skip_indent(&mut self) {
+        if self.is_block() {
+            let spaces =
+                self.rest().bytes().take(self.indent).take_while(|byte| *byte == b' ').count();
+            self.skip(spaces);
+        }
+    }
+
+    /// What is still to come; nothing if a source does not belong to the text.
+    fn rest(&self) -> &'a str {
+        self.written.get(self.at..).unwrap_or_default()
+    }
+
+    fn is_block(&self) -> bool {
+        matches!(self.style, Style::Literal | Style::Folded)
+    }
+}
+
+/// The bytes of the line break `rest` starts with, if it does.
+fn line_break(rest: &str) -> Option<usize> {
+    match rest.as_bytes() {
+        [b'\r', b'\n', ..] => Some(2),
+        [b'\r' | b'\n', ..] => Some(1),
+        _ => None,
+    }
+}
+
+/// The bytes of the escape `rest` starts with; none for an escaped line break.
+fn escape_len(rest: &str) -> Option<usize> {
+    let kind = rest[1..].chars().next();
+    Some(match kind {
+        Some('\r' | '\n') => return None,
+        Some('x') => 4,
+        // JSON writes characters beyond U+FFFF as two escapes.
+        Some('u') if is_high_surrogate(rest) => 12,
+        Some('u') => 6,
+        Some('U') => 10,
+        Some(other) => 1 + other.len_utf8(),
+        None => 1,
+    })
+}
+
+fn is_high_surrogate(rest: &str) -> bool {
+    let unit = rest.get(2..6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    unit.is_some_and(|unit| (0xd800..0xdc00).contains(&unit))
 }

@@ -8,13 +8,24 @@
 //! It knows nothing of how graphs are checked or run, of expressions beyond where they stand, or
 //! of transports; it does not touch the disk or the environment.
 
+pub mod model;
+mod read;
+mod schema;
+
+mod decode;
+mod keys;
+
 mod align;
 mod json;
-pub mod model;
 mod pointers;
 mod text;
 mod tree;
+mod yaml;
 
+pub use decode::Lookup;
 pub use json::Json;
+pub use read::{merge_servers, read_graph, read_mcp_json};
+pub use schema::json_schema;
 pub use text::{Style, Text};
 pub use tree::{Kind, Member, Tree};
+pub use yaml::{MAX_DEPTH, MAX_FILE_BYTES, MAX_VALUES};

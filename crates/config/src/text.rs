@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Source, Span};
 
-use crate::align;
+use crate::align::Alignment;
 
 /// A piece of text a user wrote, with its place in the file.
 ///
@@ -65,7 +65,9 @@ impl Text {
     /// `source` must be the source the text was read from. A range that ends inside a character,
     /// or behind the end, is moved to the nearest place before.
     pub fn locate(&self, source: &Source, range: Range<usize>) -> Span {
-        let map = align::Alignment::new(source.slice(self.span), &self.value, self.style);
+        // A block starts behind the indentation of its first line.
+        let indent = source.position(self.span.start).column - 1;
+        let map = Alignment::new(source.slice(self.span), &self.value, self.style, indent);
         let start = map.file_offset(range.start);
         let end = if range.end > range.start { map.file_end(range.end) } else { start };
         Span::new(self.span.start + start, self.span.start + end)

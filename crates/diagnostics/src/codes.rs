@@ -82,4 +82,42 @@ codes! {
     DOLLAR_IS_LITERAL = "MG0123", "A text that starts with `$` is not evaluated here";
     CONDITION_DIALECTS = "MG0124", "A switch mixes two ways to write it";
     SECOND_DEFAULT = "MG0125", "A switch has two defaults";
+
+    // MG02xx: the shape of a graph.
+    DUPLICATE_TOOL = "MG0201", "Two tools have the same name";
+    DUPLICATE_NODE = "MG0202", "Two nodes have the same id";
+    NO_ENTRY = "MG0203", "A tool has no entry node";
+    SECOND_ENTRY = "MG0204", "A tool has a second entry node";
+    NO_EXIT = "MG0205", "A tool has no exit node";
+    SECOND_EXIT = "MG0206", "A tool has a second exit node";
+    DANGLING_EDGE = "MG0207", "An edge leads to a node that does not exist";
+    NODE_UNREACHABLE = "MG0208", "A node is never reached";
+    EXIT_UNREACHABLE = "MG0209", "The exit cannot be reached";
+    NEXT_MISSING = "MG0210", "A node does not say what comes next";
+    NO_DEFAULT = "MG0211", "A switch has no default";
+    SERVER_UNKNOWN = "MG0212", "A node calls a server that is not defined";
+    TOOL_UNKNOWN = "MG0213", "A node calls a tool that is not in the file";
+    NODE_MISPLACED = "MG0214", "A node stands where it cannot work";
+    NAME_TAKEN = "MG0215", "A name means something else here";
+    SERVER_DISABLED = "MG0216", "A node calls a server that is disabled";
+
+    // MG03xx: expressions and schemas.
+    EXPRESSION_SYNTAX = "MG0301", "An expression cannot be read";
+    RULE_INVALID = "MG0302", "A JSON Logic rule cannot be read";
+    NODE_UNKNOWN = "MG0303", "An expression reads a node that does not exist";
+    SCHEMA_INVALID = "MG0304", "A JSON Schema is not valid";
+    SCHEMA_NOT_OBJECT = "MG0305", "A tool's arguments are not an object";
+
+    // MG04xx: a run.
+    RUN_EXPRESSION = "MG0401", "An expression failed";
+    RUN_TOOL_ERROR = "MG0402", "An upstream tool failed";
+    RUN_PROTOCOL_ERROR = "MG0403", "An upstream server refused a request";
+    RUN_UNAVAILABLE = "MG0404", "An upstream server is not available";
+    RUN_TIMEOUT = "MG0405", "A node took too long";
+    RUN_LIMIT = "MG0406", "A run reached a limit";
+    RUN_NO_ROUTE = "MG0407", "No condition of a switch holds";
+    RUN_INVALID_INPUT = "MG0408", "The arguments do not fit the tool";
+    RUN_INVALID_OUTPUT = "MG0409", "The result does not fit the tool";
+    RUN_CANCELLED = "MG0410", "The caller cancelled the run";
+    RUN_INTERNAL = "MG0411", "A fault of mcpgraph";
 }

@@ -1,7 +1,8 @@
+use std::fmt;
 use std::ops::Range;
 
 /// A range of bytes in a source: `start` is inside it, `end` is not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// The first byte.
     pub start: usize,
@@ -44,5 +45,11 @@ impl Span {
 impl From<Range<usize>> for Span {
     fn from(range: Range<usize>) -> Self {
         Self::new(range.start, range.end)
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.start, self.end)
     }
 }

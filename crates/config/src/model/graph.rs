@@ -54,7 +54,8 @@ pub struct ServerInfo {
 pub struct ToolDef {
     /// The whole definition.
     pub span: Span,
-    /// The name clients call it by.
+    /// The name clients call it by; `#` and a number for a tool that has none, only in a file with
+    /// errors.
     pub name: Text,
     /// Its name for people.
     pub title: Option<Text>,

@@ -11,7 +11,8 @@ use crate::{Json, Text};
 pub struct NodeDef {
     /// The whole definition.
     pub span: Span,
-    /// The name other nodes and expressions use.
+    /// The name other nodes and expressions use; `#` and a number for a node that has none, only in
+    /// a file with errors.
     pub id: Text,
     /// Where the `type` stands.
     pub kind_span: Span,
@@ -51,6 +52,9 @@ pub enum NodeKind {
     Parallel(Parallel),
     /// Calls another tool of the same file.
     Graph(GraphCall),
+    /// It could not be read, and a diagnostic says why; only in a file with errors. It is kept so
+    /// that references to it are not reported as well.
+    Invalid,
 }
 
 /// A `transform` node.
@@ -197,6 +201,7 @@ impl NodeKind {
             Self::Foreach(_) => "foreach",
             Self::Parallel(_) => "parallel",
             Self::Graph(_) => "graph",
+            Self::Invalid => "invalid",
         }
     }
 }

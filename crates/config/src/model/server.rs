@@ -44,7 +44,7 @@ pub enum Origin {
 pub enum Transport {
     /// A process that talks on its standard streams.
     Stdio {
-        /// The program.
+        /// The program; empty only in a file with errors.
         command: Expanded,
         /// Its arguments.
         args: Vec<Expanded>,

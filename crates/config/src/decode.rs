@@ -1,0 +1,17 @@
+//! From a [`Tree`](crate::Tree) to the [`model`](crate::model), by hand and by the tables in
+//! [`keys`](crate::keys). Nothing stops at the first problem.
+
+mod args;
+mod graph;
+mod node;
+mod problems;
+mod record;
+mod server;
+mod switch;
+mod tool;
+mod variables;
+
+pub(crate) use graph::graph_file;
+pub(crate) use problems::Problems;
+pub(crate) use server::mcp_json;
+pub use variables::Lookup;

@@ -1,0 +1,101 @@
+use std::sync::Arc;
+
+use mcpgraph_diagnostics::{Span, codes};
+
+use super::problems::{Problems, quoted};
+use super::record::{Record, Strangers};
+use super::server::servers;
+use super::tool::{limits, tool};
+use super::variables::Lookup;
+use crate::keys::FILE;
+use crate::model::{ExecutionLimits, GraphFile, Origin, ServerInfo, Version};
+use crate::{Kind, Style, Text, Tree};
+
+/// Reads a graph file; none, with a diagnostic, if it is not even a mapping.
+pub(crate) fn graph_file(
+    tree: &Arc<Tree>,
+    lookup: Lookup<'_>,
+    problems: &mut Problems,
+) -> Option<GraphFile> {
+    if matches!(tree.kind, Kind::Null) {
+        empty(tree.span, problems);
+        return None;
+    }
+    let record = Record::open(tree, &FILE, Strangers::Report, problems)?;
+    let version = version(&record, problems);
+    let server = server_info(&record, problems);
+    let default = ExecutionLimits::default();
+    let limits = record
+        .record("executionLimits", problems)
+        .map_or(default, |record| limits(&record, default, problems));
+    let members = record.map("mcpServers", problems).unwrap_or_default();
+    let servers = servers(members, Origin::Graph, lookup, problems);
+    let items = record.list("tools", problems).unwrap_or_default();
+    let tools = items
+        .iter()
+        .enumerate()
+        .filter_map(|(index, item)| tool(item, index, version, limits, problems))
+        .collect();
+    report_old_layout(&record, problems);
+    Some(GraphFile {
+        source: Arc::clone(problems.source()),
+        tree: Arc::clone(tree),
+        version,
+        server,
+        limits,
+        servers,
+        tools,
+    })
+}
+
+fn empty(span: Span, problems: &mut Problems) {
+    problems.push(
+        problems
+            .error(codes::MISSING_KEY, span, "the file is empty")
+            .hint("`mcpgraph init` writes a file to start from"),
+    );
+}
+
+fn version(record: &Record<'_>, problems: &mut Problems) -> Version {
+    let Some(text) = record.text("version", problems) else { return Version::default() };
+    match text.split('.').next() {
+        Some("1") => Version::One,
+        Some("2") => Version::Two,
+        _ => {
+            let message = format!("version {} is not known", quoted(&text));
+            problems.push(
+                problems
+                    .error(codes::VERSION_UNKNOWN, text.span(), message)
+                    .hint("known are `1.0` and `2`"),
+            );
+            Version::default()
+        }
+    }
+}
+
+fn server_info(record: &Record<'_>, problems: &mut Problems) -> ServerInfo {
+    let nameless = || Text::new("", record.span(), Style::Plain);
+    let Some(server) = record.record("server", problems) else {
+        return ServerInfo {
+            name: nameless(),
+            version: nameless(),
+            title: None,
+            instructions: None,
+        };
+    };
+    ServerInfo {
+        name: server.text("name", problems).unwrap_or_else(nameless),
+        version: server.text("version", problems).unwrap_or_else(nameless),
+        title: server.text("title", problems),
+        instructions: server.text("instructions", problems),
+    }
+}
+
+fn report_old_layout(record: &Record<'_>, problems: &mut Problems) {
+    let Some(nodes) = record.member("nodes") else { return };
+    let message = "nodes stand at the level of the file, and belong to no tool";
+    problems.push(problems.error(codes::OLD_LAYOUT, nodes.key.span(), message).hint(
+        "move each node into the `nodes` of its tool (the one its `entry` and `exit` name in \
+         `tool`), and remove the key `tool` from `entry` and `exit`",
+    ));
+}

@@ -1,0 +1,114 @@
+//! `${NAME}` and `${NAME:-default}` in the texts of server definitions.
+
+use mcpgraph_diagnostics::{Span, codes};
+
+use super::problems::{Problems, quoted};
+use crate::Text;
+use crate::model::Expanded;
+
+/// Where the values of environment variables come from; the crate never looks itself.
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// A piece of a text with variables.
+enum Piece<'a> {
+    Plain(&'a str),
+    Variable {
+        name: &'a str,
+        default: Option<&'a str>,
+        start: usize,
+        end: usize,
+    },
+    /// A `${` without its end, or without a name that can be one.
+    Broken {
+        start: usize,
+        end: usize,
+    },
+}
+
+/// Replaces the variables of a text and remembers what came from the environment.
+pub(super) fn expand(text: &Text, lookup: Lookup<'_>, problems: &mut Problems) -> Expanded {
+    let mut expanded = Expanded { value: String::new(), span: text.span(), secrets: Vec::new() };
+    for piece in pieces(text) {
+        match piece {
+            Piece::Plain(plain) => expanded.value.push_str(plain),
+            Piece::Variable { name, default, start, end } => {
+                // As in a shell, a default also stands in for an empty value.
+                let value = lookup(name).filter(|value| default.is_none() || !value.is_empty());
+                match (value, default) {
+                    (Some(value), _) => {
+                        expanded.value.push_str(&value);
+                        if !value.is_empty() {
+                            expanded.secrets.push(value);
+                        }
+                    }
+                    (None, Some(default)) => expanded.value.push_str(default),
+                    (None, None) => {
+                        let span = text.locate(problems.source(), start..end);
+                        unset(name, span, problems);
+                    }
+                }
+            }
+            Piece::Broken { start, end } => {
+                let span = text.locate(problems.source(), start..end);
+                let message = format!("{} is not a variable reference", quoted(&text[start..end]));
+                problems.push(
+                    problems.error(codes::VARIABLE_SYNTAX, span, message).hint(
+                        "write `${NAME}` or `${NAME:-default}`; `$${` stands for a plain `${`",
+                    ),
+                );
+            }
+        }
+    }
+    expanded
+}
+
+fn unset(name: &str, span: Span, problems: &mut Problems) {
+    let message = format!("the environment variable {} is not set", quoted(name));
+    problems.push(problems.error(codes::VARIABLE_UNSET, span, message).hint(format!(
+        "set it, or give a default: `${{{}:-…}}`",
+        mcpgraph_diagnostics::shortened(name, 60)
+    )));
+}
+
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut plain = 0;
+    let mut at = 0;
+    while let Some(found) = text[at..].find("${") {
+        let start = at + found;
+        if text[..start].ends_with('$') && start > plain {
+            // `$${`: the first dollar goes, the rest is plain.
+            pieces.push(Piece::Plain(&text[plain..start - 1]));
+            plain = start;
+            at = start + 2;
+            continue;
+        }
+        pieces.push(Piece::Plain(&text[plain..start]));
+        let end = text[start..].find('}').map_or(text.len(), |close| start + close + 1);
+        pieces.push(reference(text, start, end));
+        plain = end;
+        at = end;
+    }
+    pieces.push(Piece::Plain(&text[plain..]));
+    pieces
+}
+
+fn reference(text: &str, start: usize, end: usize) -> Piece<'_> {
+    let Some(inside) = text[start + 2..end].strip_suffix('}') else {
+        return Piece::Broken { start, end };
+    };
+    // Some clients write `${env:NAME}`.
+    let inside = inside.strip_prefix("env:").unwrap_or(inside);
+    let (name, default) = match inside.split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (inside, None),
+    };
+    let is_name = !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_name {
+        Piece::Variable { name, default, start, end }
+    } else {
+        Piece::Broken { start, end }
+    }
+}

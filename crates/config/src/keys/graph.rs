@@ -1,0 +1,120 @@
+use super::{Key, MAX_EXACT, MAX_MS, Need, SERVER, Shape, Table};
+use crate::model::ExecutionLimits;
+
+pub(crate) static FILE: Table = Table {
+    name: "file",
+    noun: "a graph file",
+    doc: "A graph file: tools whose calls run a graph of nodes.",
+    groups: &[&[
+        Key::optional(
+            "version",
+            Shape::Scalar,
+            "The version of this file's rules: \"1.0\" (the default) or \"2\". In version 2 text in `args` that starts with `$` is text; expressions are written `{expr: …}`.",
+        ),
+        Key::required(
+            "server",
+            Shape::Record(&SERVER_INFO),
+            "How the MCP server introduces itself to clients.",
+        ),
+        Key::optional(
+            "executionLimits",
+            Shape::Record(&LIMITS),
+            "The limits of every run; a tool can have its own.",
+        ),
+        Key::optional(
+            "mcpServers",
+            Shape::MapOf(&Shape::Record(&SERVER)),
+            "The upstream MCP servers, by the names nodes use; written as MCP clients write them.",
+        ),
+        Key::optional("tools", Shape::List(&Shape::Record(&TOOL)), "The tools this file provides."),
+        Key {
+            name: "nodes",
+            need: Need::Retired,
+            shape: Shape::List(&Shape::Node),
+            doc: "Nodes belong to their tools.",
+        },
+    ]],
+};
+
+pub(crate) static SERVER_INFO: Table = Table {
+    name: "serverInfo",
+    noun: "`server`",
+    doc: "How the MCP server introduces itself to clients.",
+    groups: &[&[
+        Key::required("name", Shape::Name, "The name of the server."),
+        Key::required("version", Shape::Scalar, "The version of the server."),
+        Key::optional("title", Shape::Text, "The name people see; `name` if there is none."),
+        Key::optional(
+            "instructions",
+            Shape::Text,
+            "What the server tells the model about itself and its tools.",
+        ),
+    ]],
+};
+
+pub(crate) static LIMITS: Table = Table {
+    name: "executionLimits",
+    noun: "`executionLimits`",
+    doc: "The limits of a run.",
+    groups: &[&[
+        Key::optional(
+            "maxNodeExecutions",
+            limit(MAX_EXACT, ExecutionLimits::MAX_NODE_EXECUTIONS),
+            "How many nodes a run may execute, loops included.",
+        ),
+        Key::optional(
+            "maxExecutionTimeMs",
+            limit(MAX_MS, ExecutionLimits::MAX_EXECUTION_TIME_MS),
+            "How long a run may take, in milliseconds; it also interrupts a call or an expression.",
+        ),
+        Key::optional(
+            "maxContextBytes",
+            limit(MAX_EXACT, ExecutionLimits::MAX_CONTEXT_BYTES),
+            "How much all outputs a run keeps may take in memory, in bytes.",
+        ),
+        Key::optional(
+            "maxPayloadBytes",
+            limit(MAX_EXACT, ExecutionLimits::MAX_PAYLOAD_BYTES),
+            "How large a single output or argument may be, in bytes.",
+        ),
+        Key::optional(
+            "maxDepth",
+            limit(100, ExecutionLimits::MAX_DEPTH),
+            "How deep `graph` nodes may call tools that call tools.",
+        ),
+    ]],
+};
+
+pub(crate) static TOOL: Table = Table {
+    name: "tool",
+    noun: "a tool",
+    doc: "A tool: its face to clients and the graph a call runs.",
+    groups: &[&[
+        Key::required("name", Shape::Name, "The name clients call the tool by."),
+        Key::optional("title", Shape::Text, "The name people see."),
+        Key::optional("description", Shape::Text, "What the tool does, for the model."),
+        Key::required("inputSchema", Shape::AnyObject, "The JSON Schema of the arguments."),
+        Key::optional("outputSchema", Shape::AnyObject, "The JSON Schema of the result."),
+        Key::optional(
+            "annotations",
+            Shape::AnyObject,
+            "MCP annotations such as `readOnlyHint`, passed on as they are.",
+        ),
+        Key::optional("_meta", Shape::AnyObject, "MCP metadata, passed on as it is."),
+        Key::optional("icons", Shape::AnyArray, "MCP icons, passed on as they are."),
+        Key::optional(
+            "executionLimits",
+            Shape::Record(&LIMITS),
+            "The limits of this tool's runs, in place of the file's.",
+        ),
+        Key::required(
+            "nodes",
+            Shape::List(&Shape::Node),
+            "The nodes: one `entry`, one `exit`, and what happens between them.",
+        ),
+    ]],
+};
+
+const fn limit(max: u64, default: u64) -> Shape {
+    Shape::Count { min: 1, max, default: Some(default) }
+}

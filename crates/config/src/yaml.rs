@@ -1,0 +1,65 @@
+//! From text to a [`Tree`](crate::Tree).
+//!
+//! The parser is `granit-parser`, the one below `serde-saphyr`, used by its events: through serde
+//! a file has one error at most, numbers lose their digits, and a scalar does not say how it was
+//! written, which is needed to find a place inside it. JSON is read by the same code.
+
+mod compose;
+mod scalar;
+mod syntax;
+
+use std::sync::Arc;
+
+use granit_parser::Parser;
+use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, Span, codes};
+
+use self::compose::Composer;
+use crate::Tree;
+
+/// The largest file that is read: 16 MiB.
+pub const MAX_FILE_BYTES: usize = 16 << 20;
+
+/// How deep mappings and lists may nest, aliases included.
+pub const MAX_DEPTH: usize = mcpgraph_value::MAX_DEPTH;
+
+/// How many values a file may hold when every alias is counted in full.
+pub const MAX_VALUES: usize = 1_000_000;
+
+/// Reads a YAML or JSON text: the tree, unless its syntax is broken or a limit is hit, and
+/// everything that is wrong with it.
+pub(crate) fn parse(source: &Arc<Source>) -> (Option<Arc<Tree>>, Diagnostics) {
+    if source.text().len() > MAX_FILE_BYTES {
+        return (None, too_large(source).into());
+    }
+    let options = granit_parser::options! {
+        emit_unresolved_aliases: true,
+        emit_comments: false,
+        flow_nesting_limit: MAX_DEPTH,
+        block_nesting_limit: MAX_DEPTH,
+    };
+    let mut composer = Composer::new(source);
+    for event in Parser::new_from_str_with_options(source.text(), options) {
+        let outcome = match event {
+            Ok((event, span)) => composer.event(event, &span),
+            Err(error) => Err(syntax::diagnostic(source, &error)),
+        };
+        if let Err(fatal) = outcome {
+            composer.diagnostics.push(fatal);
+            return (None, composer.diagnostics);
+        }
+    }
+    (composer.root, composer.diagnostics)
+}
+
+fn too_large(source: &Arc<Source>) -> Diagnostic {
+    let message = format!(
+        "the file has {} bytes; the limit is {MAX_FILE_BYTES} bytes (16 MiB)",
+        source.text().len()
+    );
+    Diagnostic::error(codes::FILE_TOO_LARGE, message)
+        .at(source, Span::empty(0), "")
+        .hint("keep data out of the graph file, or split the tools over several files")
+}
+
+#[cfg(test)]
+mod tests;
