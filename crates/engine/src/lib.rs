@@ -1,1 +1,21 @@
-//! A run as a pure state machine
+//! A run as a pure state machine.
+//!
+//! This crate owns what it means to execute a graph: which node comes next, what an expression
+//! sees, what a failure leads to, when a limit is reached. [`Run::poll`] hands out [`Action`]s,
+//! [`Run::apply`] takes their [`Outcome`]s, and everything that happened is an [`Event`].
+//!
+//! It does no input or output, reads no clock and knows neither threads nor protocols: time is a
+//! [`std::time::Duration`] since the run began, passed in by whoever drives it. The same outcomes
+//! in the same order therefore give the same events, which is what replay rests on.
+
+mod action;
+mod error;
+mod event;
+mod run;
+mod scope;
+
+pub use action::{Action, Call, Evaluated, Evaluation, Outcome};
+pub use error::{ErrorKind, RunError};
+pub use event::{Event, StepId, StepPath};
+pub use run::Run;
+pub use scope::ScopeView;

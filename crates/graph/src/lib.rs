@@ -1,1 +1,23 @@
-//! Graphs in compiled form: ids, edges, expressions, references
+//! Graphs in compiled form: what the engine runs and everything else draws.
+//!
+//! This crate owns the compiled [`Graph`]: nodes with their edges resolved, expressions and
+//! schemas compiled, and a digest that names the version. It owns the checks that need the whole
+//! graph (reachability, references, expression syntax), which [`compile`] reports all at once.
+//!
+//! It knows nothing of time, input or output, and nothing of how a graph is run.
+
+mod compile;
+mod digest;
+mod draw;
+mod limits;
+mod model;
+mod schema;
+mod template;
+
+pub use compile::compile;
+pub use digest::Digest;
+pub use draw::{dot, mermaid};
+pub use limits::Limits;
+pub use model::{Body, Case, Graph, Kind, Node, NodeIx, Retry, RetryOn, ServerMeta, Tool};
+pub use schema::{Schema, SchemaError, Violation};
+pub use template::Template;

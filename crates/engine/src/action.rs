@@ -1,0 +1,93 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_expr::{Env, ExprError, Scope, truthy};
+use mcpgraph_graph::{Body, Kind, NodeIx};
+use mcpgraph_value::Value;
+
+use crate::{RunError, StepId};
+
+/// What the run wants done.
+pub enum Action {
+    /// An expression to evaluate; answered by [`Outcome::Evaluated`].
+    Evaluate(Evaluation),
+    /// A tool of another server to call; answered by [`Outcome::Called`].
+    Call(Call),
+    /// Whatever is under way for this step is no longer wanted. Not answered.
+    Abort(StepId),
+}
+
+/// How an action ended.
+pub enum Outcome {
+    /// The expressions' values.
+    Evaluated(Result<Evaluated, ExprError>),
+    /// The tool's output.
+    Called(Result<Value, RunError>),
+}
+
+/// A tool of another server to call.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The step that wants it.
+    pub step: StepId,
+    /// The node that wants it.
+    pub node: Arc<str>,
+    /// The server's name in the file.
+    pub server: Arc<str>,
+    /// The tool's name on that server.
+    pub tool: Arc<str>,
+    /// The arguments, evaluated.
+    pub args: Value,
+    /// What is left of the node's `timeoutMs`, if it has one.
+    pub timeout: Option<Duration>,
+}
+
+/// The expressions of one node, ready to be evaluated on any thread.
+pub struct Evaluation {
+    pub(crate) step: StepId,
+    pub(crate) body: Arc<Body>,
+    pub(crate) node: NodeIx,
+    pub(crate) scope: Arc<dyn Scope>,
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// What a node's expressions came to.
+pub enum Evaluated {
+    /// A value; none where the expression has no result.
+    Value(Option<Value>),
+    /// Where a switch goes; none where no condition held and there is no default.
+    Route(Option<NodeIx>),
+}
+
+impl Evaluation {
+    /// The step it belongs to.
+    pub fn step(&self) -> StepId {
+        self.step
+    }
+
+    /// What is left of the node's `timeoutMs`, if it has one.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// Evaluates. The same evaluation may be run again, with a larger budget say.
+    pub fn run(&self, env: &Env) -> Result<Evaluated, ExprError> {
+        let value = match &self.body.nodes[self.node].kind {
+            Kind::Transform(expr) | Kind::Foreach { items: expr, .. } => {
+                expr.eval(&self.scope, env)?
+            }
+            Kind::Mcp { args, .. } | Kind::Graph { args, .. } => args.evaluate(&self.scope, env)?,
+            Kind::Switch { cases, default } => {
+                for case in cases {
+                    if truthy(&case.rule.eval(&self.scope, env)?) {
+                        return Ok(Evaluated::Route(Some(case.target)));
+                    }
+                }
+                return Ok(Evaluated::Route(*default));
+            }
+            // These have no expressions and are never evaluated.
+            Kind::Entry | Kind::Exit | Kind::Parallel { .. } => None,
+        };
+        Ok(Evaluated::Value(value))
+    }
+}

@@ -1,0 +1,159 @@
+use std::fmt;
+use std::sync::Arc;
+
+use mcpgraph_expr::ExprError;
+use mcpgraph_graph::RetryOn;
+use mcpgraph_value::{Map, Value};
+
+/// Why a step or a run failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunError {
+    /// What sort of failure it is.
+    pub kind: ErrorKind,
+    /// What happened, for people and models.
+    pub message: String,
+    /// The node it happened at.
+    pub node: Option<Arc<str>>,
+    /// What the other side said, if it said more: a tool's result, an error's data.
+    pub data: Option<Value>,
+}
+
+/// What sort of failure it is; each has a code that the documentation explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// An expression failed.
+    Expression,
+    /// The upstream tool answered that it failed.
+    ToolError,
+    /// The upstream answered with a protocol error.
+    ProtocolError {
+        /// The JSON-RPC code it gave.
+        code: i64,
+    },
+    /// The upstream could not be reached or went away.
+    Unavailable,
+    /// The node took longer than its `timeoutMs`.
+    Timeout,
+    /// A limit of the run was reached.
+    Limit,
+    /// No condition of a switch held and it has no default.
+    NoRoute,
+    /// The arguments do not fit the tool's `inputSchema`.
+    InvalidInput,
+    /// The result does not fit the tool's `outputSchema`.
+    InvalidOutput,
+    /// The caller gave up.
+    Cancelled,
+    /// A fault of ours.
+    Internal,
+}
+
+impl RunError {
+    /// An error that is not tied to a node yet.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), node: None, data: None }
+    }
+
+    /// The same error with what the other side said.
+    #[must_use]
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// The same error, at a node unless it has one already: the innermost place is the telling one.
+    #[must_use]
+    pub(crate) fn at(mut self, node: &Arc<str>) -> Self {
+        self.node.get_or_insert_with(|| Arc::clone(node));
+        self
+    }
+
+    /// The error as expressions see it in `$.error`.
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("code", self.kind.code());
+        map.insert("kind", self.kind.name());
+        map.insert("message", self.message.as_str());
+        if let Some(node) = &self.node {
+            map.insert("node", Arc::clone(node));
+        }
+        if let ErrorKind::ProtocolError { code } = self.kind {
+            map.insert("protocolCode", code);
+        }
+        if let Some(data) = &self.data {
+            map.insert("data", data.clone());
+        }
+        map.into()
+    }
+}
+
+impl ErrorKind {
+    /// The word users write in `retry.on` and read in `$.error.kind`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Expression => "expression",
+            Self::ToolError => "tool_error",
+            Self::ProtocolError { .. } => "protocol_error",
+            Self::Unavailable => "unavailable",
+            Self::Timeout => "timeout",
+            Self::Limit => "limit",
+            Self::NoRoute => "no_route",
+            Self::InvalidInput => "invalid_input",
+            Self::InvalidOutput => "invalid_output",
+            Self::Cancelled => "cancelled",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// The code under which the documentation explains it.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Expression => "MG0401",
+            Self::ToolError => "MG0402",
+            Self::ProtocolError { .. } => "MG0403",
+            Self::Unavailable => "MG0404",
+            Self::Timeout => "MG0405",
+            Self::Limit => "MG0406",
+            Self::NoRoute => "MG0407",
+            Self::InvalidInput => "MG0408",
+            Self::InvalidOutput => "MG0409",
+            Self::Cancelled => "MG0410",
+            Self::Internal => "MG0411",
+        }
+    }
+
+    /// Whether a node's `onError` may catch it. A limit of the run and the caller's leaving end
+    /// the run whatever its author wrote.
+    pub(crate) fn is_catchable(self) -> bool {
+        !matches!(self, Self::Limit | Self::Cancelled)
+    }
+
+    /// Whether another attempt is worth it, by what the author wrote in `retry.on`.
+    pub(crate) fn is_retried(self, on: RetryOn) -> bool {
+        match self {
+            Self::Timeout => on.timeout,
+            Self::Unavailable => on.unavailable,
+            Self::ToolError => on.tool_error,
+            Self::ProtocolError { .. } => on.protocol_error,
+            Self::Expression => on.expression,
+            _ => false,
+        }
+    }
+}
+
+impl From<ExprError> for RunError {
+    fn from(error: ExprError) -> Self {
+        Self::new(ErrorKind::Expression, error.to_string())
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(node) = &self.node {
+            write!(f, "node `{node}`: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for RunError {}

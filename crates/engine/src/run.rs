@@ -1,0 +1,241 @@
+//! The state of a run and the three ways it moves: an action is taken, an outcome comes back, time
+//! passes.
+
+mod children;
+mod steps;
+mod timers;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_graph::{Body, Graph, Limits, NodeIx, Tool};
+use mcpgraph_value::Value;
+
+use self::children::Children;
+use self::timers::Timers;
+use crate::{Action, ErrorKind, Event, Outcome, RunError, ScopeView, StepId, StepPath};
+
+/// One execution of a tool.
+pub struct Run {
+    graph: Arc<Graph>,
+    limits: Limits,
+    scopes: BTreeMap<ScopeId, LiveScope>,
+    steps: BTreeMap<StepId, LiveStep>,
+    /// Nodes that may begin.
+    ready: VecDeque<(ScopeId, NodeIx)>,
+    actions: VecDeque<Action>,
+    timers: Timers,
+    events: Vec<Event>,
+    next_scope: ScopeId,
+    next_step: StepId,
+    context_bytes: usize,
+    outcome: Option<Result<Value, RunError>>,
+}
+
+type ScopeId = u64;
+
+/// A body that is being executed.
+struct LiveScope {
+    /// The step this is a part of, and which part; none for the tool that was called.
+    parent: Option<(StepId, usize)>,
+    /// Set where the body is a whole tool, whose result must fit its `outputSchema`.
+    tool: Option<Arc<Tool>>,
+    body: Arc<Body>,
+    view: ScopeView,
+    /// The arguments of a tool, which its entry node passes on.
+    input: Value,
+    /// The last output that is data: what exit returns.
+    result: Value,
+    /// The path of the steps in here, without their own position.
+    prefix: Vec<u32>,
+    next_position: u32,
+    /// How many `graph` calls lead here.
+    depth: usize,
+    /// What its outputs hold in memory.
+    bytes: usize,
+}
+
+/// A node that is being executed.
+struct LiveStep {
+    scope: ScopeId,
+    node: NodeIx,
+    path: StepPath,
+    state: State,
+    /// Retries so far.
+    attempt: u32,
+    /// When the attempt must be over.
+    deadline: Option<Duration>,
+    /// What it works on, once evaluated. A retry uses it again.
+    input: Option<Value>,
+    /// Whether its `StepStarted` is out.
+    announced: bool,
+}
+
+enum State {
+    /// Nothing is under way: it has just begun, has just been answered, or waits for its retry.
+    Idle,
+    /// An expression is being evaluated.
+    Evaluating,
+    /// A tool is being called.
+    Calling,
+    /// Bodies inside it are being executed.
+    Containing(Children),
+}
+
+impl Run {
+    /// Begins a run of a tool. Arguments that do not fit its schema end it at once.
+    pub fn start(graph: Arc<Graph>, tool: &Arc<Tool>, input: Value) -> Self {
+        let mut run = Self {
+            limits: tool.limits,
+            graph,
+            scopes: BTreeMap::new(),
+            steps: BTreeMap::new(),
+            ready: VecDeque::new(),
+            actions: VecDeque::new(),
+            timers: Timers::default(),
+            events: Vec::new(),
+            next_scope: 0,
+            next_step: 0,
+            context_bytes: 0,
+            outcome: None,
+        };
+        let input = tool.input.with_defaults(&input);
+        run.events.push(Event::Started {
+            tool: Arc::clone(&tool.name),
+            digest: tool.digest,
+            input: input.clone(),
+        });
+        match steps::check_input(tool, &input) {
+            Ok(()) => {
+                run.enter_tool(tool, input, None, Vec::new(), 0);
+            }
+            Err(error) => run.finish(Err(error), Duration::ZERO),
+        }
+        run
+    }
+
+    /// The next thing to do; none while outcomes are awaited or when the run has ended.
+    pub fn poll(&mut self, now: Duration) -> Option<Action> {
+        loop {
+            if let Some(action) = self.actions.pop_front() {
+                return Some(action);
+            }
+            let (scope, node) = self.ready.pop_front()?;
+            self.begin(scope, node, now);
+        }
+    }
+
+    /// Takes the outcome of an action. An outcome nobody waits for any more is dropped.
+    pub fn apply(&mut self, step: StepId, outcome: Outcome, now: Duration) {
+        let Some(live) = self.steps.get_mut(&step) else { return };
+        match (&live.state, outcome) {
+            (State::Evaluating, Outcome::Evaluated(outcome)) => {
+                live.state = State::Idle;
+                match outcome {
+                    Ok(evaluated) => self.evaluated(step, evaluated, now),
+                    Err(error) => self.fail(step, error.into(), now),
+                }
+            }
+            (State::Calling, Outcome::Called(outcome)) => {
+                live.state = State::Idle;
+                match outcome {
+                    Ok(output) => self.succeed(step, output, now),
+                    Err(error) => self.fail(step, error, now),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// When [`Run::tick`] wants to be called, if nothing happens before.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        if self.outcome.is_some() {
+            return None;
+        }
+        let run = self.limits.execution_time;
+        Some(self.timers.next().map_or(run, |timer| timer.min(run)))
+    }
+
+    /// Lets time pass: nodes that took too long fail, retries that are due begin.
+    pub fn tick(&mut self, now: Duration) {
+        if self.outcome.is_some() {
+            return;
+        }
+        if now >= self.limits.execution_time {
+            self.give_up(self.time_limit_error(), now);
+            return;
+        }
+        while let Some(step) = self.timers.pop_due(now) {
+            self.timer_fired(step, now);
+        }
+    }
+
+    /// The caller has gone; everything stops.
+    pub fn cancel(&mut self, reason: &str, now: Duration) {
+        if self.outcome.is_none() {
+            self.give_up(RunError::new(ErrorKind::Cancelled, reason), now);
+        }
+    }
+
+    /// Ends the run for a reason that no node may handle.
+    pub fn abort(&mut self, error: RunError, now: Duration) {
+        if self.outcome.is_none() {
+            self.give_up(error, now);
+        }
+    }
+
+    /// What happened since this was last asked.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The result, once there is one.
+    pub fn outcome(&self) -> Option<&Result<Value, RunError>> {
+        self.outcome.as_ref()
+    }
+
+    /// What the outputs of the run hold in memory, about.
+    pub fn context_bytes(&self) -> usize {
+        self.context_bytes
+    }
+
+    /// How much of the run's time is left.
+    pub fn time_left(&self, now: Duration) -> Duration {
+        self.limits.execution_time.saturating_sub(now)
+    }
+
+    fn time_limit_error(&self) -> RunError {
+        let limit = self.limits.execution_time.as_millis();
+        let error = RunError::new(
+            ErrorKind::Limit,
+            format!(
+                "the run took longer than maxExecutionTimeMs ({limit} ms); raise the limit in \
+                 executionLimits, or give slow nodes a timeoutMs"
+            ),
+        );
+        // The innermost step under way is where the time went.
+        match self.steps.values().next_back() {
+            Some(step) => error.at(&self.node(step).id),
+            None => error,
+        }
+    }
+
+    /// Stops everything that is under way and ends the run.
+    fn give_up(&mut self, error: RunError, now: Duration) {
+        let under_way: Vec<StepId> = self.steps.keys().rev().copied().collect();
+        for step in under_way {
+            self.drop_step(step, now);
+            self.events.push(Event::StepFailed { step, error: error.clone(), edge: None, at: now });
+        }
+        self.finish(Err(error), now);
+    }
+
+    fn finish(&mut self, outcome: Result<Value, RunError>, now: Duration) {
+        self.ready.clear();
+        self.scopes.clear();
+        self.context_bytes = 0;
+        self.events.push(Event::Finished { outcome: outcome.clone(), at: now });
+        self.outcome = Some(outcome);
+    }
+}

@@ -1,0 +1,363 @@
+//! The life of a step: it begins, is evaluated, called or filled with bodies, and ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_graph::{Kind, Node, NodeIx, Schema, Tool};
+use mcpgraph_value::{MAX_DEPTH, Value};
+
+use super::{LiveStep, Run, ScopeId, State};
+use crate::{Action, Call, ErrorKind, Evaluated, Evaluation, Event, RunError, StepId, StepPath};
+
+impl Run {
+    /// Executes a node for the first time.
+    pub(super) fn begin(&mut self, scope_id: ScopeId, node: NodeIx, now: Duration) {
+        let Some(scope) = self.scopes.get_mut(&scope_id) else { return };
+        let id = &scope.body.nodes[node].id;
+        if self.next_step >= self.limits.node_executions {
+            let limit = self.limits.node_executions;
+            let error = RunError::new(
+                ErrorKind::Limit,
+                format!(
+                    "the run reached maxNodeExecutions ({limit}); raise the limit in \
+                     executionLimits, or look for a loop that does not end"
+                ),
+            )
+            .at(id);
+            self.give_up(error, now);
+            return;
+        }
+        let mut path = scope.prefix.clone();
+        path.push(scope.next_position);
+        scope.next_position += 1;
+        let step = self.next_step;
+        self.next_step += 1;
+        self.steps.insert(
+            step,
+            LiveStep {
+                scope: scope_id,
+                node,
+                path: StepPath(path.into()),
+                state: State::Idle,
+                attempt: 0,
+                deadline: None,
+                input: None,
+                announced: false,
+            },
+        );
+        self.attempt(step, now);
+    }
+
+    /// Begins an attempt; a retry goes on with the input the first one evaluated.
+    fn attempt(&mut self, id: StepId, now: Duration) {
+        let Some(step) = self.steps.get_mut(&id) else { return };
+        let Some(scope) = self.scopes.get(&step.scope) else { return };
+        let node = &scope.body.nodes[step.node];
+        if let Some(timeout) = node.timeout {
+            let deadline = now + timeout;
+            step.deadline = Some(deadline);
+            self.timers.set(deadline, id);
+        }
+        match &node.kind {
+            Kind::Entry => {
+                let input = scope.input.clone();
+                self.announce(id, None, now);
+                self.succeed(id, input, now);
+            }
+            Kind::Exit => {
+                let result = scope.result.clone();
+                self.announce(id, None, now);
+                self.succeed(id, result, now);
+            }
+            Kind::Parallel { .. } => {
+                self.announce(id, None, now);
+                self.open_branches(id, now);
+            }
+            Kind::Transform(_) | Kind::Switch { .. } => {
+                self.announce(id, None, now);
+                self.evaluate(id);
+            }
+            Kind::Mcp { .. } | Kind::Foreach { .. } | Kind::Graph { .. } => {
+                match step.input.clone() {
+                    Some(input) => self.with_input(id, input, now),
+                    None => self.evaluate(id),
+                }
+            }
+        }
+    }
+
+    fn evaluate(&mut self, id: StepId) {
+        let Some(step) = self.steps.get_mut(&id) else { return };
+        let Some(scope) = self.scopes.get(&step.scope) else { return };
+        step.state = State::Evaluating;
+        self.actions.push_back(Action::Evaluate(Evaluation {
+            step: id,
+            body: Arc::clone(&scope.body),
+            node: step.node,
+            scope: Arc::new(scope.view.clone()),
+            timeout: scope.body.nodes[step.node].timeout,
+        }));
+    }
+
+    /// A node's expressions have their values.
+    pub(super) fn evaluated(&mut self, id: StepId, evaluated: Evaluated, now: Duration) {
+        let Some(step) = self.steps.get(&id) else { return };
+        match (evaluated, &self.node(step).kind) {
+            (Evaluated::Route(Some(target)), _) => {
+                let output = self.scopes[&step.scope].body.nodes[target].id.clone();
+                self.leave(id, output.into(), Some(target), now);
+            }
+            (Evaluated::Route(None), _) => {
+                let error = RunError::new(
+                    ErrorKind::NoRoute,
+                    "no condition of the switch holds and it has no default; add a condition \
+                     without a rule, or a `next`",
+                );
+                self.fail(id, error, now);
+            }
+            (Evaluated::Value(value), Kind::Transform(_)) => {
+                self.succeed(id, value.unwrap_or_default(), now);
+            }
+            (Evaluated::Value(value), _) => {
+                self.with_input(id, value.unwrap_or_default(), now);
+            }
+        }
+    }
+
+    /// A node that works on an evaluated input has it.
+    fn with_input(&mut self, id: StepId, input: Value, now: Duration) {
+        self.announce(id, Some(input.clone()), now);
+        let Some(step) = self.steps.get_mut(&id) else { return };
+        step.input = Some(input.clone());
+        let node = &self.scopes[&step.scope].body.nodes[step.node];
+        match &node.kind {
+            Kind::Mcp { server, tool, .. } => {
+                step.state = State::Calling;
+                let call = Call {
+                    step: id,
+                    node: Arc::clone(&node.id),
+                    server: Arc::clone(server),
+                    tool: Arc::clone(tool),
+                    args: input,
+                    timeout: step.deadline.map(|deadline| deadline.saturating_sub(now)),
+                };
+                self.actions.push_back(Action::Call(call));
+            }
+            Kind::Foreach { .. } => self.open_items(id, &input, now),
+            Kind::Graph { tool, .. } => {
+                let tool = Arc::clone(tool);
+                self.open_tool(id, &tool, &input, now);
+            }
+            Kind::Entry
+            | Kind::Exit
+            | Kind::Transform(_)
+            | Kind::Switch { .. }
+            | Kind::Parallel { .. } => {}
+        }
+    }
+
+    /// A step has its output and goes on to the node's `next`.
+    pub(super) fn succeed(&mut self, id: StepId, output: Value, now: Duration) {
+        let Some(step) = self.steps.get(&id) else { return };
+        let next = self.node(step).next;
+        self.leave(id, output, next, now);
+    }
+
+    /// A step has its output and goes on to a given node, or ends its body.
+    fn leave(&mut self, id: StepId, output: Value, next: Option<NodeIx>, now: Duration) {
+        let Some(step) = self.steps.get(&id) else { return };
+        let scope_id = step.scope;
+        let Some(scope) = self.scopes.get_mut(&scope_id) else { return };
+        let node = &scope.body.nodes[step.node];
+
+        let bytes = if scope.view.holds(&output) { 0 } else { output.approximate_bytes() };
+        if let Some(error) = check_payload(&output, bytes, self.limits.payload_bytes) {
+            self.fail(id, error, now);
+            return;
+        }
+        if self.context_bytes + bytes > self.limits.context_bytes {
+            let limit = self.limits.context_bytes;
+            let error = RunError::new(
+                ErrorKind::Limit,
+                format!(
+                    "the outputs of the run are larger than maxContextBytes ({limit} bytes); raise \
+                     the limit in executionLimits, or pass on less"
+                ),
+            )
+            .at(&node.id);
+            self.give_up(error, now);
+            return;
+        }
+        self.context_bytes += bytes;
+        scope.bytes += bytes;
+
+        let is_exit = matches!(node.kind, Kind::Exit);
+        if node.kind.carries_data() {
+            scope.result = output.clone();
+        }
+        scope.view.push(&node.id, output.clone());
+        let edge = next.map(|next| Arc::clone(&scope.body.nodes[next].id));
+        self.events.push(Event::StepFinished { step: id, output, edge, at: now });
+        self.drop_step(id, now);
+        match next {
+            Some(next) if !is_exit => self.ready.push_back((scope_id, next)),
+            _ => self.close_scope(scope_id, now),
+        }
+    }
+
+    /// A step failed: it is tried again, or its `onError` takes over, or its body fails.
+    pub(super) fn fail(&mut self, id: StepId, error: RunError, now: Duration) {
+        self.announce(id, None, now);
+        let Some(step) = self.steps.get(&id) else { return };
+        let scope_id = step.scope;
+        let Some(scope) = self.scopes.get(&scope_id) else { return };
+        let body = Arc::clone(&scope.body);
+        let node = &body.nodes[step.node];
+        let error = error.at(&node.id);
+        if let Some(retry) = &node.retry
+            && step.attempt < retry.times
+            && error.kind.is_retried(retry.on)
+        {
+            self.retry_later(id, node, error, now);
+            return;
+        }
+        let handler = node.on_error.filter(|_| error.kind.is_catchable());
+        self.drop_step(id, now);
+        self.events.push(Event::StepFailed {
+            step: id,
+            error: error.clone(),
+            edge: handler.map(|handler| Arc::clone(&body.nodes[handler].id)),
+            at: now,
+        });
+        match handler {
+            Some(handler) => {
+                if let Some(scope) = self.scopes.get_mut(&scope_id) {
+                    scope.view.set("error".into(), error.to_value());
+                }
+                self.ready.push_back((scope_id, handler));
+            }
+            None => self.fail_scope(scope_id, error, now),
+        }
+    }
+
+    fn retry_later(&mut self, id: StepId, node: &Node, error: RunError, now: Duration) {
+        self.stop_work(id, now);
+        let Some(step) = self.steps.get_mut(&id) else { return };
+        step.attempt += 1;
+        let delay = node.backoff(step.attempt);
+        let due = now + delay;
+        step.deadline = Some(due);
+        self.timers.set(due, id);
+        self.events.push(Event::Retrying {
+            step: id,
+            attempt: step.attempt,
+            delay,
+            error,
+            at: now,
+        });
+    }
+
+    /// A step's timer is due: its retry begins, or its attempt took too long.
+    pub(super) fn timer_fired(&mut self, id: StepId, now: Duration) {
+        let Some(step) = self.steps.get_mut(&id) else { return };
+        step.deadline = None;
+        if matches!(step.state, State::Idle) {
+            self.attempt(id, now);
+            return;
+        }
+        let limit = self.node(&self.steps[&id]).timeout.unwrap_or_default().as_millis();
+        self.stop_work(id, now);
+        let error = RunError::new(
+            ErrorKind::Timeout,
+            format!("the node took longer than its timeoutMs ({limit} ms)"),
+        );
+        self.fail(id, error, now);
+    }
+
+    /// Tells that a step began, once.
+    fn announce(&mut self, id: StepId, input: Option<Value>, now: Duration) {
+        let Some(step) = self.steps.get_mut(&id) else { return };
+        if step.announced {
+            return;
+        }
+        step.announced = true;
+        let Some(scope) = self.scopes.get(&step.scope) else { return };
+        let node = &scope.body.nodes[step.node];
+        self.events.push(Event::StepStarted {
+            step: id,
+            path: step.path.clone(),
+            node: Arc::clone(&node.id),
+            kind: node.kind.name(),
+            input,
+            at: now,
+        });
+    }
+
+    /// Stops what is under way for a step, which may begin again.
+    pub(super) fn stop_work(&mut self, id: StepId, now: Duration) {
+        let Some(step) = self.steps.get_mut(&id) else { return };
+        self.timers.clear(step.deadline.take(), id);
+        match std::mem::replace(&mut step.state, State::Idle) {
+            State::Evaluating | State::Calling => self.actions.push_back(Action::Abort(id)),
+            State::Containing(children) => self.drop_children(&children, now),
+            State::Idle => {}
+        }
+    }
+
+    /// Forgets a step and stops what is under way for it.
+    pub(super) fn drop_step(&mut self, id: StepId, now: Duration) {
+        self.stop_work(id, now);
+        self.steps.remove(&id);
+    }
+
+    pub(super) fn node(&self, step: &LiveStep) -> &Node {
+        &self.scopes[&step.scope].body.nodes[step.node]
+    }
+}
+
+/// Whether arguments fit a tool.
+pub(super) fn check_input(tool: &Tool, input: &Value) -> Result<(), RunError> {
+    check_schema(&tool.input, input).map_err(|violations| {
+        RunError::new(
+            ErrorKind::InvalidInput,
+            format!("the arguments of `{}` do not fit its inputSchema: {violations}", tool.name),
+        )
+    })
+}
+
+/// Whether a result fits a tool.
+pub(super) fn check_output(tool: &Tool, output: &Value) -> Result<(), RunError> {
+    let Some(schema) = &tool.output else { return Ok(()) };
+    check_schema(schema, output).map_err(|violations| {
+        RunError::new(
+            ErrorKind::InvalidOutput,
+            format!("the result of `{}` does not fit its outputSchema: {violations}", tool.name),
+        )
+    })
+}
+
+fn check_schema(schema: &Schema, value: &Value) -> Result<(), String> {
+    let violations = schema.violations(value);
+    if violations.is_empty() {
+        return Ok(());
+    }
+    Err(violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+}
+
+fn check_payload(output: &Value, bytes: usize, limit: usize) -> Option<RunError> {
+    if bytes > limit {
+        return Some(RunError::new(
+            ErrorKind::Limit,
+            format!(
+                "the output is larger than maxPayloadBytes ({bytes} of {limit} bytes); raise the \
+                 limit in executionLimits, or ask for less"
+            ),
+        ));
+    }
+    (bytes > 0 && output.is_deeper_than(MAX_DEPTH)).then(|| {
+        RunError::new(
+            ErrorKind::Limit,
+            format!("the output nests deeper than {MAX_DEPTH} levels, the limit for JSON values"),
+        )
+    })
+}

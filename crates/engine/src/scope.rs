@@ -1,0 +1,130 @@
+use std::sync::Arc;
+
+use imbl::{HashMap, Vector};
+use mcpgraph_expr::Scope;
+use mcpgraph_value::{Map, Value};
+
+/// What the nodes of one body see: the outputs so far, by node and in order.
+///
+/// Everything in it is shared and persistent. A copy costs a few reference counts whatever the
+/// length of the history, and so does the next entry.
+#[derive(Clone, Default)]
+pub struct ScopeView {
+    /// The surrounding body, for the body of a loop or a branch.
+    outer: Option<Arc<ScopeView>>,
+    /// What is not a node's output: the item of a loop, the error that was caught.
+    named: Vector<(Arc<str>, Value)>,
+    /// Node ids in the order of their first execution.
+    order: Vector<Arc<str>>,
+    /// Every output of every node.
+    outputs: HashMap<Arc<str>, Vector<Value>>,
+    /// Every output in the order of execution.
+    history: Vector<Value>,
+}
+
+impl ScopeView {
+    /// The view of a body inside another; its history begins with `input`, the data it starts from.
+    pub(crate) fn inside(outer: Arc<ScopeView>, input: Value) -> Self {
+        Self { outer: Some(outer), history: Vector::unit(input), ..Self::default() }
+    }
+
+    /// Adds something that is not a node's output, in the place of what had the name before.
+    pub(crate) fn set(&mut self, name: Arc<str>, value: Value) {
+        match self.named.iter().position(|(known, _)| *known == name) {
+            Some(index) => {
+                self.named.set(index, (name, value));
+            }
+            None => self.named.push_back((name, value)),
+        }
+    }
+
+    /// Adds an output.
+    pub(crate) fn push(&mut self, node: &Arc<str>, output: Value) {
+        self.history.push_back(output.clone());
+        match self.outputs.get_mut(node) {
+            Some(outputs) => outputs.push_back(output),
+            None => {
+                self.order.push_back(Arc::clone(node));
+                self.outputs.insert(Arc::clone(node), Vector::unit(output));
+            }
+        }
+    }
+
+    /// Whether a node's latest output is the very same allocation: it is then held once.
+    pub(crate) fn holds(&self, value: &Value) -> bool {
+        self.outputs.values().filter_map(Vector::last).any(|held| match (held, value) {
+            (Value::Array(a), Value::Array(b)) => a.is_same(b),
+            (Value::Object(a), Value::Object(b)) => a.is_same(b),
+            _ => false,
+        }) || self.outer.as_ref().is_some_and(|outer| outer.holds(value))
+    }
+
+    fn own(&self, name: &str) -> Option<&Value> {
+        self.outputs.get(name).and_then(Vector::last).or_else(|| {
+            self.named.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
+        })
+    }
+
+    fn collect_into(&self, map: &mut Map) {
+        if let Some(outer) = &self.outer {
+            outer.collect_into(map);
+        }
+        for (name, value) in &self.named {
+            map.insert(Arc::clone(name), value.clone());
+        }
+        for name in &self.order {
+            if let Some(output) = self.outputs.get(name).and_then(Vector::last) {
+                map.insert(Arc::clone(name), output.clone());
+            }
+        }
+    }
+}
+
+impl Scope for ScopeView {
+    fn output(&self, node: &str) -> Option<Value> {
+        self.own(node).cloned().or_else(|| self.outer.as_ref().and_then(|outer| outer.output(node)))
+    }
+
+    fn names(&self) -> Vec<Arc<str>> {
+        let mut map = Map::new();
+        self.collect_into(&mut map);
+        map.keys().cloned().collect()
+    }
+
+    fn context(&self) -> Value {
+        let mut map = Map::new();
+        self.collect_into(&mut map);
+        map.into()
+    }
+
+    fn previous(&self, steps_back: usize) -> Option<Value> {
+        let index = self.history.len().checked_sub(steps_back)?;
+        self.history.get(index).cloned()
+    }
+
+    fn execution_count(&self, node: &str) -> usize {
+        match self.outputs.get(node) {
+            Some(outputs) => outputs.len(),
+            None => self.outer.as_ref().map_or(0, |outer| outer.execution_count(node)),
+        }
+    }
+
+    fn execution(&self, node: &str, index: i64) -> Option<Value> {
+        let Some(outputs) = self.outputs.get(node) else {
+            return self.outer.as_ref()?.execution(node, index);
+        };
+        let index = if index < 0 {
+            outputs.len().checked_sub(usize::try_from(index.unsigned_abs()).ok()?)?
+        } else {
+            usize::try_from(index).ok()?
+        };
+        outputs.get(index).cloned()
+    }
+
+    fn executions(&self, node: &str) -> Vec<Value> {
+        match self.outputs.get(node) {
+            Some(outputs) => outputs.iter().cloned().collect(),
+            None => self.outer.as_ref().map_or_else(Vec::new, |outer| outer.executions(node)),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! From a file's model to graphs the engine can run, with everything that is wrong reported.
+//!
+//! Each tool is compiled on its own, and each body in it the same way: names are resolved to
+//! positions, expressions and schemas are compiled, and then the finished body is checked for
+//! nodes that are never reached.
+
+mod body;
+mod reach;
+mod reads;
+mod report;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_config::Json;
+use mcpgraph_config::model::{ExecutionLimits, GraphFile, NodeDef, NodeKind, ToolDef};
+use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Span, codes};
+use mcpgraph_value::{Map, Value};
+
+use self::body::compile_body;
+use self::report::Report;
+use crate::{Digest, Graph, Limits, Schema, ServerMeta, Tool};
+
+/// Compiles a file. There is a graph unless a diagnostic is an error.
+pub fn compile(file: &GraphFile) -> (Option<Graph>, Diagnostics) {
+    let mut report = Report::new(file);
+    check_tool_names(file, &mut report);
+    let tools: Vec<Option<Tool>> =
+        file.tools.iter().map(|tool| compile_tool(file, tool, &mut report)).collect();
+    let mut diagnostics = report.finish();
+    file.fill_pointers(&mut diagnostics);
+    diagnostics.sort();
+    let tools: Option<Vec<Arc<Tool>>> = tools.into_iter().map(|tool| tool.map(Arc::new)).collect();
+    let graph = match tools {
+        Some(tools) if !diagnostics.has_errors() => Some(Graph {
+            server: server_meta(file),
+            digest: Digest::of(
+                &tools.iter().map(|tool| tool.digest.to_string()).collect::<String>(),
+            ),
+            tools,
+        }),
+        _ => None,
+    };
+    (graph, diagnostics)
+}
+
+fn server_meta(file: &GraphFile) -> ServerMeta {
+    let text = |text: &mcpgraph_config::Text| text.as_str().to_owned();
+    ServerMeta {
+        name: text(&file.server.name),
+        version: text(&file.server.version),
+        title: file.server.title.as_ref().map_or_else(|| text(&file.server.name), text),
+        instructions: file.server.instructions.as_ref().map(text),
+    }
+}
+
+fn check_tool_names(file: &GraphFile, report: &mut Report) {
+    let mut seen: HashMap<&str, Span> = HashMap::new();
+    for tool in &file.tools {
+        if let Some(first) = seen.insert(&tool.name, tool.name.span()) {
+            report.push(
+                Diagnostic::error(
+                    codes::DUPLICATE_TOOL,
+                    format!("there are two tools named `{}`", tool.name),
+                )
+                .at(&file.source, tool.name.span(), "this one could never be called")
+                .also(&file.source, first, "the name is used here first")
+                .hint("give one of them another name"),
+            );
+        }
+    }
+}
+
+/// Compiles one tool; none if it has an error.
+fn compile_tool(file: &GraphFile, def: &ToolDef, report: &mut Report) -> Option<Tool> {
+    let errors = report.error_count();
+    let input = compile_schema(&def.input_schema, "inputSchema", report);
+    check_is_object(&def.input_schema, report);
+    let output = def
+        .output_schema
+        .as_ref()
+        .map(|schema| compile_schema(schema, "outputSchema", report).ok_or(()))
+        .transpose();
+    check_node_ids(&def.nodes, &mut HashMap::new(), report);
+    check_entry_and_exit(def, report);
+    let body = compile_body(file, def, report);
+    let (Some(input), Ok(output), Some(body)) = (input, output, body) else { return None };
+    if report.error_count() > errors {
+        return None;
+    }
+    Some(Tool {
+        name: def.name.to_arc(),
+        definition: definition(def),
+        input,
+        output,
+        body: Arc::new(body),
+        limits: limits(&def.limits),
+        digest: Digest::of(file.source.slice(def.span)),
+    })
+}
+
+/// The tool as clients see it, in the order the protocol's documents use.
+fn definition(def: &ToolDef) -> Value {
+    let mut map = Map::new();
+    map.insert("name", def.name.to_arc());
+    for (key, text) in [("title", &def.title), ("description", &def.description)] {
+        if let Some(text) = text {
+            map.insert(key, text.to_arc());
+        }
+    }
+    map.insert("inputSchema", def.input_schema.value().clone());
+    for (key, json) in [
+        ("outputSchema", &def.output_schema),
+        ("annotations", &def.annotations),
+        ("icons", &def.icons),
+        ("_meta", &def.meta),
+    ] {
+        if let Some(json) = json {
+            map.insert(key, json.value().clone());
+        }
+    }
+    map.into()
+}
+
+fn limits(limits: &ExecutionLimits) -> Limits {
+    let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    Limits {
+        node_executions: limits.max_node_executions,
+        execution_time: Duration::from_millis(limits.max_execution_time_ms),
+        context_bytes: size(limits.max_context_bytes),
+        payload_bytes: size(limits.max_payload_bytes),
+        depth: size(limits.max_depth),
+    }
+}
+
+fn compile_schema(json: &Json, what: &str, report: &mut Report) -> Option<Schema> {
+    match Schema::compile(json.value()) {
+        Ok(schema) => Some(schema),
+        Err(error) => {
+            report.push(
+                Diagnostic::error(
+                    codes::SCHEMA_INVALID,
+                    format!("the {what} is not a valid JSON Schema: {}", error.message),
+                )
+                .at(report.source(), json.span_at(&error.pointer), "")
+                .hint("the schema must be JSON Schema 2020-12 and refer to nothing outside itself"),
+            );
+            None
+        }
+    }
+}
+
+/// The protocol sends arguments as an object, so a schema for anything else fits no call.
+fn check_is_object(json: &Json, report: &mut Report) {
+    match json.value().get("type") {
+        None => {}
+        Some(Value::String(word)) if &**word == "object" => {}
+        Some(_) => report.push(
+            Diagnostic::error(
+                codes::SCHEMA_NOT_OBJECT,
+                "the arguments of a tool are an object, but the inputSchema wants something else",
+            )
+            .at(report.source(), json.span_at("/type"), "")
+            .hint("write `type: object`"),
+        ),
+    }
+}
+
+/// Ids are unique in a tool, nested bodies included: expressions name nodes by them.
+fn check_node_ids<'a>(
+    nodes: &'a [NodeDef],
+    seen: &mut HashMap<&'a str, Span>,
+    report: &mut Report,
+) {
+    for node in nodes {
+        if let Some(first) = seen.get(&*node.id) {
+            report.push(
+                Diagnostic::error(
+                    codes::DUPLICATE_NODE,
+                    format!("there are two nodes with the id `{}`", node.id),
+                )
+                .at(report.source(), node.id.span(), "")
+                .also(report.source(), *first, "the id is used here first")
+                .hint("ids are unique in a tool, the bodies of its nodes included"),
+            );
+        } else {
+            seen.insert(&node.id, node.id.span());
+        }
+        for inner in node.inner() {
+            check_node_ids(inner, seen, report);
+        }
+    }
+}
+
+fn check_entry_and_exit(def: &ToolDef, report: &mut Report) {
+    let is_entry = |node: &&NodeDef| matches!(node.kind, NodeKind::Entry);
+    let is_exit = |node: &&NodeDef| matches!(node.kind, NodeKind::Exit);
+    let mut one = |found: Vec<&NodeDef>, what: &str, none, second| {
+        let Some((first, others)) = found.split_first() else {
+            report.push(
+                Diagnostic::error(none, format!("tool `{}` has no {what} node", def.name))
+                    .at(report.source(), def.name.span(), "")
+                    .hint(format!("add a node with `type: {what}`")),
+            );
+            return;
+        };
+        for other in others {
+            report.push(
+                Diagnostic::error(
+                    second,
+                    format!("tool `{}` has a second {what} node `{}`", def.name, other.id),
+                )
+                .at(report.source(), other.id.span(), "")
+                .also(report.source(), first.id.span(), format!("the first {what} is here"))
+                .hint(format!("a tool has exactly one {what}")),
+            );
+        }
+    };
+    one(def.nodes.iter().filter(is_entry).collect(), "entry", codes::NO_ENTRY, codes::SECOND_ENTRY);
+    one(def.nodes.iter().filter(is_exit).collect(), "exit", codes::NO_EXIT, codes::SECOND_EXIT);
+}

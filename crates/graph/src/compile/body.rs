@@ -1,0 +1,381 @@
+//! One body: edges resolved, expressions compiled.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_config::Text;
+use mcpgraph_config::model::{
+    ArgValue, Condition, FailureKind, GraphFile, NodeDef, NodeKind, Retry as RetryDef, Spanned,
+    Switch, ToolDef,
+};
+use mcpgraph_diagnostics::{Diagnostic, Span, codes, suggest};
+use mcpgraph_expr::{JsonLogic, Jsonata};
+
+use super::reach;
+use super::reads::{self, Names};
+use super::report::Report;
+use crate::{Body, Case, Kind, Node, NodeIx, Retry, RetryOn, Template};
+
+/// The name under which a node that handles an error reads it.
+const ERROR: &str = "error";
+
+/// The name under which the body of a loop reads the position of its item.
+const INDEX: &str = "index";
+
+/// Compiles the nodes of a tool; none if something in them cannot be compiled.
+pub(super) fn compile_body(file: &GraphFile, tool: &ToolDef, report: &mut Report) -> Option<Body> {
+    let mut names = Names::new();
+    if has_handler(&tool.nodes) {
+        names.insert(ERROR);
+    }
+    let compiler = Compiler { file, report };
+    let mut compiler = compiler;
+    let start = tool.nodes.iter().position(|node| matches!(node.kind, NodeKind::Entry));
+    compiler.body(&tool.nodes, start, &names, true)
+}
+
+fn has_handler(nodes: &[NodeDef]) -> bool {
+    nodes.iter().any(|node| node.on_error.is_some() || node.inner().into_iter().any(has_handler))
+}
+
+struct Compiler<'a, 'r> {
+    file: &'a GraphFile,
+    report: &'r mut Report,
+}
+
+/// The ids of one body and what its expressions may read.
+struct Place<'a> {
+    ids: HashMap<&'a str, NodeIx>,
+    names: Names<'a>,
+    is_tool: bool,
+}
+
+impl<'a> Compiler<'a, '_> {
+    /// Compiles a list of nodes. `outer` are the names of the bodies around it.
+    fn body(
+        &mut self,
+        defs: &'a [NodeDef],
+        start: Option<NodeIx>,
+        outer: &Names<'a>,
+        is_tool: bool,
+    ) -> Option<Body> {
+        let mut ids = HashMap::new();
+        for (index, def) in defs.iter().enumerate() {
+            ids.entry(&*def.id).or_insert(index);
+        }
+        let mut names = outer.clone();
+        for def in defs {
+            self.check_name(def, outer);
+            names.insert(&*def.id);
+        }
+        let place = Place { ids, names, is_tool };
+        let nodes: Vec<Option<Node>> = defs.iter().map(|def| self.node(def, &place)).collect();
+        let nodes: Vec<Node> = nodes.into_iter().collect::<Option<_>>()?;
+        let body = Body { nodes, start: start? };
+        reach::check(&body, &defs.iter().collect::<Vec<_>>(), self.report);
+        Some(body)
+    }
+
+    fn node(&mut self, def: &'a NodeDef, place: &Place<'a>) -> Option<Node> {
+        let kind = self.kind(def, place);
+        let next = self.next(def, place);
+        let on_error = def.on_error.as_ref().map(|id| self.edge(id, "onError", place));
+        Some(Node {
+            id: def.id.to_arc(),
+            kind: kind?,
+            next: next?,
+            timeout: def.timeout_ms.map(|ms| Duration::from_millis(ms.value)),
+            retry: def.retry.as_ref().map(retry),
+            on_error: on_error.map_or(Some(None), |target| target.map(Some))?,
+        })
+    }
+
+    /// Where a node goes; the outer option is whether that could be resolved.
+    fn next(&mut self, def: &'a NodeDef, place: &Place<'a>) -> Option<Option<NodeIx>> {
+        match (&def.kind, &def.next) {
+            (NodeKind::Exit, Some(next)) => {
+                self.misplaced("an exit ends the tool and has no `next`", next.span());
+                Some(None)
+            }
+            (NodeKind::Exit | NodeKind::Switch(_), _) => Some(None),
+            (_, Some(next)) => self.edge(next, "next", place).map(Some),
+            (_, None) if place.is_tool => {
+                self.report.push(
+                    Diagnostic::error(
+                        codes::NEXT_MISSING,
+                        format!("node `{}` does not say what comes next", def.id),
+                    )
+                    .at(self.report.source(), def.id.span(), "")
+                    .hint("add `next` with the id of a node, the exit for example"),
+                );
+                None
+            }
+            (_, None) => Some(None),
+        }
+    }
+
+    fn kind(&mut self, def: &'a NodeDef, place: &Place<'a>) -> Option<Kind> {
+        Some(match &def.kind {
+            NodeKind::Entry | NodeKind::Exit if !place.is_tool => {
+                self.misplaced(
+                    "a body begins at its first node and ends at a node without `next`; only a \
+                     tool has an entry and an exit",
+                    def.kind_span,
+                );
+                return None;
+            }
+            // What is wrong with it has been said when the file was read.
+            NodeKind::Invalid => return None,
+            NodeKind::Entry => Kind::Entry,
+            NodeKind::Exit => Kind::Exit,
+            NodeKind::Transform(transform) => {
+                Kind::Transform(self.expression(&transform.expr, &place.names)?)
+            }
+            NodeKind::Switch(switch) => self.switch(def, switch, place)?,
+            NodeKind::Mcp(mcp) => {
+                self.check_server(&mcp.server);
+                Kind::Mcp {
+                    server: mcp.server.to_arc(),
+                    tool: mcp.tool.to_arc(),
+                    args: self.template(&mcp.args, &place.names)?,
+                }
+            }
+            NodeKind::Graph(call) => {
+                self.check_tool(&call.tool);
+                Kind::Graph {
+                    tool: call.tool.to_arc(),
+                    args: self.template(&call.args, &place.names)?,
+                }
+            }
+            NodeKind::Foreach(foreach) => {
+                let items = self.expression(&foreach.items, &place.names);
+                let mut names = place.names.clone();
+                names.extend([&*foreach.item_name, INDEX]);
+                let body = self.body(&foreach.body, Some(0), &names, false);
+                Kind::Foreach {
+                    items: items?,
+                    item_name: foreach.item_name.to_arc(),
+                    body: Arc::new(body?),
+                    max_parallel: count(foreach.max_parallel),
+                }
+            }
+            NodeKind::Parallel(parallel) => {
+                let branches: Vec<Option<_>> = parallel
+                    .branches
+                    .iter()
+                    .map(|branch| {
+                        let body = self.body(&branch.nodes, Some(0), &place.names, false)?;
+                        Some((branch.name.to_arc(), Arc::new(body)))
+                    })
+                    .collect();
+                Kind::Parallel {
+                    branches: branches.into_iter().collect::<Option<_>>()?,
+                    max_parallel: parallel.max_parallel.map_or(usize::MAX, count),
+                }
+            }
+        })
+    }
+
+    fn switch(&mut self, def: &NodeDef, switch: &'a Switch, place: &Place<'a>) -> Option<Kind> {
+        let cases: Vec<Option<Case>> = switch
+            .conditions
+            .iter()
+            .map(|condition| {
+                let rule = self.rule(condition, &place.names);
+                let target = self.edge(&condition.target, "a condition", place);
+                let source = condition.rule.value().clone();
+                Some(Case { rule: rule?, source, target: target? })
+            })
+            .collect();
+        let default = match &switch.default {
+            Some(id) => self.edge(id, "the default", place).map(Some),
+            None => {
+                self.report.push(
+                    Diagnostic::warning(
+                        codes::NO_DEFAULT,
+                        format!("switch `{}` has no default", def.id),
+                    )
+                    .at(self.report.source(), def.id.span(), "")
+                    .hint("the run fails when no rule holds; add a condition without a rule"),
+                );
+                Some(None)
+            }
+        };
+        Some(Kind::Switch { cases: cases.into_iter().collect::<Option<_>>()?, default: default? })
+    }
+
+    fn rule(&mut self, condition: &Condition, names: &Names<'_>) -> Option<JsonLogic> {
+        match JsonLogic::compile(condition.rule.value()) {
+            Ok(rule) => {
+                reads::check_rule(rule.reads(), &condition.rule, names, self.report);
+                Some(rule)
+            }
+            Err(errors) => {
+                for error in errors {
+                    let pointer = error.pointer.as_deref().unwrap_or_default();
+                    let span = match condition.rule.text_at(pointer) {
+                        Some(text) if error.position.is_some() => {
+                            self.report.place_in(text, &error)
+                        }
+                        _ => condition.rule.span_at(pointer),
+                    };
+                    self.report.push(
+                        Diagnostic::error(codes::RULE_INVALID, error.to_string())
+                            .at(self.report.source(), span, "")
+                            .hint(
+                                "a rule is JSON Logic; the operand of `var` is a JSONata expression",
+                            ),
+                    );
+                }
+                None
+            }
+        }
+    }
+
+    fn expression(&mut self, text: &Text, names: &Names<'_>) -> Option<Jsonata> {
+        match Jsonata::compile(text) {
+            Ok(expression) => {
+                reads::check_expression(expression.reads(), text, names, self.report);
+                Some(expression)
+            }
+            Err(error) => {
+                let span = self.report.place_in(text, &error);
+                self.report.push(
+                    Diagnostic::error(codes::EXPRESSION_SYNTAX, error.to_string())
+                        .at(self.report.source(), span, "")
+                        .hint("try it with `mcpgraph eval jsonata`"),
+                );
+                None
+            }
+        }
+    }
+
+    fn template(&mut self, args: &Spanned<ArgValue>, names: &Names<'_>) -> Option<Template> {
+        Some(match &args.value {
+            ArgValue::Literal(value) => Template::Literal(value.clone()),
+            ArgValue::Expr(text) => Template::Expr(self.expression(text, names)?),
+            ArgValue::Object(members) => {
+                let members: Vec<Option<_>> = members
+                    .iter()
+                    .map(|(key, member)| Some((key.to_arc(), self.template(member, names)?)))
+                    .collect();
+                Template::Object(members.into_iter().collect::<Option<_>>()?)
+            }
+            ArgValue::Array(items) => {
+                let items: Vec<Option<_>> =
+                    items.iter().map(|item| self.template(item, names)).collect();
+                Template::Array(items.into_iter().collect::<Option<_>>()?)
+            }
+        })
+    }
+
+    /// Resolves an edge to a node of the same body.
+    fn edge(&mut self, id: &Text, what: &str, place: &Place<'_>) -> Option<NodeIx> {
+        let index = place.ids.get(&**id).copied();
+        if index.is_none() {
+            let hint = if place.names.contains(&**id) {
+                format!("`{id}` is not in the same body; an edge cannot leave or enter a body")
+            } else {
+                suggest::did_you_mean(id, place.ids.keys().copied())
+                    .unwrap_or_else(|| String::from("name a node of the same tool"))
+            };
+            self.report.push(
+                Diagnostic::error(
+                    codes::DANGLING_EDGE,
+                    format!("{what} leads to `{id}`, which is not a node"),
+                )
+                .at(self.report.source(), id.span(), "")
+                .hint(hint),
+            );
+        }
+        index
+    }
+
+    fn check_server(&mut self, name: &Text) {
+        let file = self.file;
+        match file.server(name) {
+            Some(server) if server.disabled => self.report.push(
+                Diagnostic::warning(codes::SERVER_DISABLED, format!("server `{name}` is disabled"))
+                    .at(self.report.source(), name.span(), "calls of this node will fail")
+                    .also(&server.source, server.name.span(), "it is disabled here"),
+            ),
+            Some(_) => {}
+            None => {
+                let known = file.servers.iter().map(|server| server.name.as_str());
+                let hint = suggest::did_you_mean(name, known).unwrap_or_else(|| {
+                    String::from("define it under `mcpServers`, or in the file given with -m")
+                });
+                self.report.push(
+                    Diagnostic::error(
+                        codes::SERVER_UNKNOWN,
+                        format!("there is no server `{name}`"),
+                    )
+                    .at(self.report.source(), name.span(), "")
+                    .hint(hint),
+                );
+            }
+        }
+    }
+
+    fn check_tool(&mut self, name: &Text) {
+        if self.file.tool(name).is_some() {
+            return;
+        }
+        let known = self.file.tools.iter().map(|tool| tool.name.as_str());
+        let hint = suggest::did_you_mean(name, known)
+            .unwrap_or_else(|| String::from("a graph node calls a tool of the same file"));
+        self.report.push(
+            Diagnostic::error(
+                codes::TOOL_UNKNOWN,
+                format!("there is no tool `{name}` in this file"),
+            )
+            .at(self.report.source(), name.span(), "")
+            .hint(hint),
+        );
+    }
+
+    /// A node that hides a name of the bodies around it would change what expressions mean.
+    fn check_name(&mut self, def: &NodeDef, outer: &Names<'_>) {
+        if outer.contains(&*def.id) && [ERROR, INDEX].contains(&&*def.id) {
+            self.report.push(
+                Diagnostic::error(
+                    codes::NAME_TAKEN,
+                    format!("`{}` means something else in expressions here", def.id),
+                )
+                .at(self.report.source(), def.id.span(), "")
+                .hint(
+                    "`error` is the error an `onError` caught, `index` the position in a foreach",
+                ),
+            );
+        }
+    }
+
+    fn misplaced(&mut self, message: &str, span: Span) {
+        self.report.push(Diagnostic::error(codes::NODE_MISPLACED, message).at(
+            self.report.source(),
+            span,
+            "",
+        ));
+    }
+}
+
+fn count(number: NonZeroU32) -> usize {
+    usize::try_from(number.get()).unwrap_or(usize::MAX)
+}
+
+fn retry(def: &RetryDef) -> Retry {
+    let on = |kind| def.on.contains(&kind) || def.on.contains(&FailureKind::Any);
+    Retry {
+        times: def.times,
+        backoff: Duration::from_millis(def.backoff_ms),
+        on: RetryOn {
+            timeout: on(FailureKind::Timeout),
+            unavailable: on(FailureKind::Unavailable),
+            tool_error: on(FailureKind::ToolError),
+            protocol_error: on(FailureKind::ProtocolError),
+            expression: on(FailureKind::Expression),
+        },
+    }
+}

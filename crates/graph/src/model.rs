@@ -1,0 +1,213 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_expr::{JsonLogic, Jsonata};
+use mcpgraph_value::Value;
+
+use crate::{Digest, Limits, Schema, Template};
+
+/// All tools of a file, compiled and immutable.
+#[derive(Debug)]
+pub struct Graph {
+    /// What the file says about the server it describes.
+    pub server: ServerMeta,
+    /// The tools in the order of the file.
+    pub tools: Vec<Arc<Tool>>,
+    /// Names this version of the file's tools.
+    pub digest: Digest,
+}
+
+/// What `server:` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerMeta {
+    /// The name clients see.
+    pub name: String,
+    /// The version clients see.
+    pub version: String,
+    /// The title; the name where the file gives none.
+    pub title: String,
+    /// Guidance for the model that uses the server.
+    pub instructions: Option<String>,
+}
+
+/// A tool and the graph behind it.
+#[derive(Debug)]
+pub struct Tool {
+    /// Unique in its file.
+    pub name: Arc<str>,
+    /// The tool as `tools/list` shows it: everything the author wrote but the nodes.
+    pub definition: Value,
+    /// What arguments must look like.
+    pub input: Schema,
+    /// What the result must look like, if the author said so.
+    pub output: Option<Schema>,
+    /// The nodes.
+    pub body: Arc<Body>,
+    /// What a run of this tool may use.
+    pub limits: Limits,
+    /// Names this version of the tool.
+    pub digest: Digest,
+}
+
+/// Nodes that belong together: a tool's, a loop's or a branch's.
+#[derive(Debug)]
+pub struct Body {
+    /// Every node; edges are positions in this list.
+    pub nodes: Vec<Node>,
+    /// Where execution begins.
+    pub start: NodeIx,
+}
+
+/// The position of a node in its [`Body`].
+pub type NodeIx = usize;
+
+/// One node.
+#[derive(Debug)]
+pub struct Node {
+    /// Unique in its tool, nested bodies included.
+    pub id: Arc<str>,
+    /// What it does.
+    pub kind: Kind,
+    /// Where it goes afterwards; a body ends after a node that goes nowhere.
+    pub next: Option<NodeIx>,
+    /// How long one attempt may take.
+    pub timeout: Option<Duration>,
+    /// Whether and when to try again.
+    pub retry: Option<Retry>,
+    /// Where a failure goes instead of ending the body.
+    pub on_error: Option<NodeIx>,
+}
+
+/// What a node does.
+#[derive(Debug)]
+pub enum Kind {
+    /// Passes the arguments on.
+    Entry,
+    /// Ends the tool with the last data-carrying output.
+    Exit,
+    /// Computes its output.
+    Transform(Jsonata),
+    /// Chooses where to go.
+    Switch {
+        /// Tried in order.
+        cases: Vec<Case>,
+        /// Taken when no case holds.
+        default: Option<NodeIx>,
+    },
+    /// Calls a tool of another MCP server.
+    Mcp {
+        /// The server's name in the file.
+        server: Arc<str>,
+        /// The tool's name on that server.
+        tool: Arc<str>,
+        /// The arguments, to be evaluated.
+        args: Template,
+    },
+    /// Runs a body once for each item.
+    Foreach {
+        /// Gives the items.
+        items: Jsonata,
+        /// The name under which the body sees its item.
+        item_name: Arc<str>,
+        /// What is done with each.
+        body: Arc<Body>,
+        /// How many at once.
+        max_parallel: usize,
+    },
+    /// Runs several bodies and waits for all.
+    Parallel {
+        /// Each with its name.
+        branches: Vec<(Arc<str>, Arc<Body>)>,
+        /// How many at once.
+        max_parallel: usize,
+    },
+    /// Calls another tool of the same file.
+    Graph {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// The arguments, to be evaluated.
+        args: Template,
+    },
+}
+
+/// One condition of a switch.
+#[derive(Debug)]
+pub struct Case {
+    /// Holds or not.
+    pub rule: JsonLogic,
+    /// The rule as it was written, for people.
+    pub source: Value,
+    /// Where to go if it holds.
+    pub target: NodeIx,
+}
+
+/// When a failed node is tried again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// How often, after the first attempt.
+    pub times: u32,
+    /// The pause before the first retry; it doubles with each.
+    pub backoff: Duration,
+    /// Which failures are worth another attempt.
+    pub on: RetryOn,
+}
+
+/// Which failures are worth another attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryOn {
+    /// The node took too long.
+    pub timeout: bool,
+    /// The upstream could not be reached or went away.
+    pub unavailable: bool,
+    /// The tool said that it failed.
+    pub tool_error: bool,
+    /// The upstream answered with a protocol error.
+    pub protocol_error: bool,
+    /// An expression failed.
+    pub expression: bool,
+}
+
+// === impl Graph ===
+
+impl Graph {
+    /// The tool with this name.
+    pub fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.tools.iter().find(|tool| &*tool.name == name)
+    }
+}
+
+// === impl Kind ===
+
+impl Kind {
+    /// The word users write for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Entry => "entry",
+            Self::Exit => "exit",
+            Self::Transform(_) => "transform",
+            Self::Switch { .. } => "switch",
+            Self::Mcp { .. } => "mcp",
+            Self::Foreach { .. } => "foreach",
+            Self::Parallel { .. } => "parallel",
+            Self::Graph { .. } => "graph",
+        }
+    }
+
+    /// Whether its output is data; a switch's output only says where it went.
+    pub fn carries_data(&self) -> bool {
+        !matches!(self, Self::Switch { .. })
+    }
+}
+
+// === impl Node ===
+
+impl Node {
+    /// The pause before retry number `attempt` (1 is the first retry): doubled each time, at most
+    /// a minute.
+    pub fn backoff(&self, attempt: u32) -> Duration {
+        const LONGEST: Duration = Duration::from_secs(60);
+        let Some(retry) = &self.retry else { return Duration::ZERO };
+        let factor = 2u32.saturating_pow(attempt.saturating_sub(1));
+        retry.backoff.saturating_mul(factor).min(LONGEST)
+    }
+}
