@@ -1,0 +1,49 @@
+//! The official conformance suite against the product: some fixtures are graphs, the rest passes
+//! through from the fixture server.
+
+use mcpgraph_testkit::{Environment, HttpServer, Program, conformance, environment};
+use serde_json::{Value, json};
+
+use crate::product::Product;
+
+/// The requirement sets, with the number of checks in each.
+const REQUIREMENTS: [(&str, u32); 2] = [("2025-11-25", 83), ("2026-07-28", 197)];
+
+/// The tools of `tests/interop/conformance.yaml`, which the fixture server leaves out.
+const GRAPHS: [&str; 5] = [
+    "test_simple_text",
+    "test_error_handling",
+    "json_schema_2020_12_tool",
+    "test_custom_header",
+    "greet",
+];
+
+#[test]
+fn passes_the_suite_with_a_stdio_upstream() {
+    let Some(fixture) = fixture() else { return };
+    check(fixture.to_json());
+}
+
+#[test]
+fn passes_the_suite_with_an_http_upstream() {
+    let Some(fixture) = fixture() else { return };
+    let fixture = HttpServer::start(|port| fixture.arg("--http").arg(format!("127.0.0.1:{port}")));
+    check(fixture.to_json());
+}
+
+fn fixture() -> Option<Program> {
+    let fixture = environment::fixture_server()?;
+    Some(GRAPHS.iter().fold(fixture, |fixture, tool| fixture.arg("--without").arg(tool)))
+}
+
+fn check(mut upstream: Value) {
+    let Some(environment) = Environment::find() else { return };
+    upstream["expose"] = json!({"prefix": "none"});
+    let product = Product::with_server("conformance.yaml", "fixture", &upstream);
+    let Some(product) = product else { return };
+    let server = product.over_http();
+    for (version, checks) in REQUIREMENTS {
+        let totals = conformance::run(&environment, &server.url("/mcp"), version);
+        assert_eq!((totals.passed, totals.failed), (checks, 0), "{version}");
+    }
+}

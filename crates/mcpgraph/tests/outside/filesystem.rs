@@ -1,0 +1,39 @@
+//! The example of the specification, `count_files`, with the real filesystem server from npm.
+
+use std::fs;
+
+use mcpgraph_testkit::{Environment, StdioClient};
+use serde_json::json;
+
+use crate::product::Product;
+
+#[test]
+fn count_files_counts_with_the_real_server() {
+    let Some(environment) = Environment::find() else { return };
+    let Some(product) = Product::new("count_files.yaml") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["one.txt", "two.txt", "three.txt"] {
+        fs::write(folder.path().join(name), name).unwrap();
+    }
+    // The server compares paths without symbolic links.
+    let folder = folder.path().canonicalize().unwrap();
+    let server = environment.package("@modelcontextprotocol/server-filesystem/dist/index.js");
+    let server = server.to_json();
+    let program = product
+        .over_stdio()
+        .env("NODE", server["command"].as_str().unwrap())
+        .env("SERVER_FILESYSTEM", server["args"][0].as_str().unwrap())
+        .env("COUNTED_DIRECTORY", &folder);
+    let mut client = StdioClient::connect(&program);
+
+    let counted = client.call_tool("count_files", &json!({"directory": folder}));
+    assert_eq!(counted["structuredContent"], json!({"count": 3}), "{counted}");
+
+    let denied = client.call_tool("count_files", &json!({"directory": "/"}));
+    assert_eq!(denied["isError"], true, "{denied}");
+    let text = denied["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("Access denied"), "the server's words are kept: {denied}");
+    assert!(text.contains("list_directory_node"), "the node is named: {denied}");
+
+    client.close();
+}

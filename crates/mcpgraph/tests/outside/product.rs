@@ -1,0 +1,65 @@
+//! The product as these tests start it.
+
+use std::path::{Path, PathBuf};
+
+use mcpgraph_testkit::{HttpServer, Program, environment::interop};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A graph file below `tests/interop`, with the servers it may need.
+pub(crate) struct Product {
+    graph: PathBuf,
+    /// The `mcp.json`, in a folder that goes away with this.
+    servers: Option<(TempDir, PathBuf)>,
+}
+
+impl Product {
+    /// The product with a graph file that needs no servers.
+    pub(crate) fn new(graph: &str) -> Option<Self> {
+        is_built().then(|| Self { graph: interop(graph), servers: None })
+    }
+
+    /// The product with a graph file and one upstream server.
+    pub(crate) fn with_server(graph: &str, name: &str, server: &Value) -> Option<Self> {
+        let mut product = Self::new(graph)?;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mcp.json");
+        let servers = json!({"mcpServers": {name: server}});
+        std::fs::write(&file, servers.to_string()).unwrap();
+        product.servers = Some((folder, file));
+        Some(product)
+    }
+
+    /// How a client starts it.
+    pub(crate) fn over_stdio(&self) -> Program {
+        self.files(binary())
+    }
+
+    /// Starts it as an HTTP server.
+    pub(crate) fn over_http(&self) -> HttpServer {
+        HttpServer::start(|port| {
+            self.files(binary().arg("serve")).arg("--http").arg(format!("127.0.0.1:{port}"))
+        })
+    }
+
+    fn files(&self, program: Program) -> Program {
+        let program = program.arg("-g").arg(&self.graph);
+        match &self.servers {
+            Some((_, file)) => program.arg("-m").arg(file as &Path),
+            None => program,
+        }
+    }
+}
+
+fn binary() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_mcpgraph"))
+}
+
+/// Whether the binary does anything yet.
+fn is_built() -> bool {
+    let built = binary().arg("--version").run().stdout.contains("mcpgraph");
+    if !built {
+        eprintln!("skipped: the binary is not written yet");
+    }
+    built
+}
