@@ -41,10 +41,10 @@ pub(crate) fn parse(source: &Arc<Source>) -> (Option<Arc<Tree>>, Diagnostics) {
     for event in Parser::new_from_str_with_options(source.text(), options) {
         let outcome = match event {
             Ok((event, span)) => composer.event(event, &span),
-            Err(error) => Err(syntax::diagnostic(source, &error)),
+            Err(error) => Err(syntax::diagnostic(source, &error).into()),
         };
         if let Err(fatal) = outcome {
-            composer.diagnostics.push(fatal);
+            composer.diagnostics.push(*fatal);
             return (None, composer.diagnostics);
         }
     }

@@ -97,6 +97,22 @@ impl Diagnostics {
     pub fn warning_count(&self) -> usize {
         self.len() - self.error_count()
     }
+
+    /// The counts in words: `2 errors, 1 warning`, or `no problems`.
+    pub fn summary(&self) -> String {
+        let counted = |count: usize, word: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {word}")),
+            _ => Some(format!("{count} {word}s")),
+        };
+        let parts = [
+            counted(self.error_count(), "error"),
+            counted(self.warning_count(), "warning"),
+            (self.left_out > 0).then(|| format!("{} more", self.left_out)),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "no problems".to_owned() } else { parts.join(", ") }
+    }
 }
 
 impl From<Diagnostic> for Diagnostics {
@@ -120,6 +136,15 @@ impl<'a> IntoIterator for &'a Diagnostics {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Diagnostics {
+    type Item = &'a mut Diagnostic;
+    type IntoIter = std::slice::IterMut<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
     }
 }
 

@@ -32,9 +32,15 @@ impl ArgValue {
             Self::Literal(_) => {}
             Self::Expr(text) => found.push(text),
             Self::Object(members) => {
-                members.iter().for_each(|(_, member)| member.value.collect(found));
+                for (_, member) in members {
+                    member.value.collect(found);
+                }
             }
-            Self::Array(items) => items.iter().for_each(|item| item.value.collect(found)),
+            Self::Array(items) => {
+                for item in items {
+                    item.value.collect(found);
+                }
+            }
         }
     }
 }

@@ -42,7 +42,7 @@ enum Key {
 }
 
 /// What makes it pointless to read on.
-type Fatal = Diagnostic;
+pub(super) type Fatal = Box<Diagnostic>;
 
 impl<'a> Composer<'a> {
     pub(super) fn new(source: &'a Arc<Source>) -> Self {
@@ -68,7 +68,7 @@ impl<'a> Composer<'a> {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(self.second_document(span));
+                    return Err(self.second_document(span).into());
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -99,7 +99,7 @@ impl<'a> Composer<'a> {
 
     fn start(&mut self, span: Span, anchor: usize, children: Children) -> Result<(), Fatal> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(too_deep(self.source, span));
+            return Err(too_deep(self.source, span).into());
         }
         self.open.push(Open { start: span.start, anchor, children });
         Ok(())
@@ -129,7 +129,7 @@ impl<'a> Composer<'a> {
     fn add(&mut self, tree: Arc<Tree>, anchor: usize, values: usize) -> Result<(), Fatal> {
         self.count(values, tree.span)?;
         if self.open.len() + tree.depth > MAX_DEPTH {
-            return Err(too_deep(self.source, tree.span));
+            return Err(too_deep(self.source, tree.span).into());
         }
         if anchor != 0 {
             self.anchors.insert(anchor, Arc::clone(&tree));
@@ -163,9 +163,10 @@ impl<'a> Composer<'a> {
         let message = format!(
             "the file holds more than the limit of {MAX_VALUES} values, with aliases counted in full"
         );
-        Err(Diagnostic::error(codes::TOO_MANY_VALUES, message)
+        let fatal = Diagnostic::error(codes::TOO_MANY_VALUES, message)
             .at(self.source, span, "counted up to here")
-            .hint("use fewer aliases of large values, or keep data out of the file"))
+            .hint("use fewer aliases of large values, or keep data out of the file");
+        Err(fatal.into())
     }
 
     /// Keys are text; a number or boolean stands for the text it is written as.
@@ -255,7 +256,7 @@ impl<'a> Composer<'a> {
             ScalarStyle::DoubleQuoted => (Style::Double, span),
             ScalarStyle::Literal => (Style::Literal, self.trimmed(span)),
             ScalarStyle::Folded => (Style::Folded, self.trimmed(span)),
-            _ => (Style::Plain, span),
+            ScalarStyle::Plain => (Style::Plain, span),
         };
         // The parser writes `~` for a value that is not there.
         let text = if span.is_empty() && style == Style::Plain { "" } else { text };
@@ -344,7 +345,7 @@ impl<'a> Composer<'a> {
         self.add(Arc::new(Tree::new(span, Kind::Null)), 0, 1)
     }
 
-    fn second_document(&self, span: Span) -> Fatal {
+    fn second_document(&self, span: Span) -> Diagnostic {
         Diagnostic::error(codes::SEVERAL_DOCUMENTS, "the file holds more than one document")
             .at(self.source, span, "a second one starts here")
             .hint("remove the `---`, or put the second document in a file of its own")

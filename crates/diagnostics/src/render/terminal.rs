@@ -29,17 +29,22 @@ const TAB: &str = "    ";
 /// Nothing from a file or a message reaches the terminal as a control character.
 pub fn to_terminal(diagnostics: &Diagnostics, colour: Colour) -> String {
     let mut out = String::new();
+    // Writing to a string cannot fail.
+    write_all(&mut out, diagnostics, Theme::new(colour)).unwrap_or_default();
+    out
+}
+
+fn write_all(out: &mut String, diagnostics: &Diagnostics, theme: Theme) -> fmt::Result {
     for (index, diagnostic) in diagnostics.iter().enumerate() {
         if index > 0 {
             out.push('\n');
         }
-        // Writing to a string cannot fail.
-        write_diagnostic(&mut out, diagnostic, Theme::new(colour)).unwrap_or_default();
+        write_diagnostic(out, diagnostic, theme)?;
     }
-    if diagnostics.left_out() > 0 {
-        out.push_str(&format!("\n… and {} more\n", diagnostics.left_out()));
+    match diagnostics.left_out() {
+        0 => Ok(()),
+        more => writeln!(out, "\n… and {more} more"),
     }
-    out
 }
 
 fn write_diagnostic(out: &mut String, diagnostic: &Diagnostic, theme: Theme) -> fmt::Result {
@@ -90,9 +95,10 @@ fn write_label(
     writeln!(out, "{:gutter$} {}", "", frame.paint("|"))?;
     writeln!(
         out,
-        "{} {} {}",
+        "{} {}{}{}",
         frame.paint(format_args!("{:>gutter$}", place.line)),
         frame.paint("|"),
+        if shown.text.is_empty() { "" } else { " " },
         shown.text
     )?;
     let underline = mark.repeat(shown.width);
