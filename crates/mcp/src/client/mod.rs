@@ -1,1 +1,50 @@
-//! A client of the protocol.
+//! A client of the protocol: one connection to one server, over any transport, in either era.
+//!
+//! [`Connection::connect`] starts or reaches the server, finds out which era it speaks and keeps
+//! the connection. [`Connection::request`] sends raw parameters and gives back the raw result;
+//! what the server says about the request meanwhile arrives as [`CallEvent`]s, in the order of the
+//! wire and before the answer. What belongs to no request goes to the connection's [`Events`].
+//!
+//! A connection does not restart a server that died: it says so, with the reason, to everyone who
+//! waits. Supervision is the business of the layer above.
+
+mod calls;
+mod connection;
+mod error;
+mod events;
+mod handshake;
+mod http;
+mod listen;
+mod options;
+mod params;
+mod process;
+mod reaper;
+mod secrets;
+mod stdio;
+mod transport;
+
+pub use connection::Connection;
+pub use error::{ClientError, CloseReason};
+pub use events::{CallEvent, Event, Events, List, NoEvents, Reply};
+pub use http::param_headers::{ParamHeader, param_headers};
+pub use options::{
+    ClientInfo, ClientOptions, EraChoice, HttpConfig, HttpKind, RequestOptions, StdioConfig,
+    TransportConfig, limits,
+};
+pub use reaper::{Reaper, run_reaper};
+
+/// The keys of `_meta` that the protocol reserves.
+pub mod meta_key {
+    /// Modern: the version a request is written in.
+    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// Modern: what the client can do.
+    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// Modern: who the client is.
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// Modern: who the server is.
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// Modern: which log messages the request wants.
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    /// What progress notifications of the request are marked with.
+    pub const PROGRESS_TOKEN: &str = "progressToken";
+}

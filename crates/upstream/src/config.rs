@@ -1,0 +1,51 @@
+//! From the configuration's words to ours.
+
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use mcpgraph_config::model::{self, ServerDef};
+use mcpgraph_mcp::client::{HttpConfig, HttpKind, StdioConfig, TransportConfig};
+
+use crate::ServerSpec;
+
+impl From<&ServerDef> for ServerSpec {
+    fn from(def: &ServerDef) -> Self {
+        let secrets: Vec<String> = def.secrets().map(str::to_owned).collect();
+        let target = match &def.transport {
+            model::Transport::Stdio { command, args, env, cwd } => {
+                TransportConfig::Stdio(StdioConfig {
+                    command: command.value.clone(),
+                    args: args.iter().map(|arg| arg.value.clone()).collect(),
+                    env: env
+                        .iter()
+                        .map(|(key, value)| (key.to_string(), value.value.clone()))
+                        .collect(),
+                    inherit_env: false,
+                    cwd: cwd.as_ref().map(|cwd| cwd.value.clone().into()),
+                    secrets,
+                })
+            }
+            model::Transport::Http { url, kind, headers } => TransportConfig::Http(HttpConfig {
+                url: url.value.clone(),
+                headers: headers
+                    .iter()
+                    .map(|(key, value)| (key.to_string(), value.value.clone()))
+                    .collect::<IndexMap<_, _>>(),
+                kind: match kind {
+                    model::HttpKind::Streamable => HttpKind::Streamable,
+                    model::HttpKind::Sse => HttpKind::Sse,
+                    model::HttpKind::Unstated => HttpKind::Auto,
+                },
+                secrets,
+            }),
+        };
+        let mut spec = Self::new(target);
+        if let Some(timeout) = &def.timeout_ms {
+            spec.timeout = Duration::from_millis(timeout.value);
+        }
+        if let Some(limit) = def.max_concurrent {
+            spec.max_concurrent = limit.get() as usize;
+        }
+        spec
+    }
+}

@@ -1,0 +1,289 @@
+//! The servers of a configuration, by name.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use mcpgraph_mcp::client::{Connection, param_headers};
+use mcpgraph_mcp::message::{Raw, code, raw};
+use mcpgraph_mcp::version::Era;
+use mcpgraph_value::Value;
+use parking_lot::RwLock;
+use serde::Serialize;
+use tokio::sync::broadcast;
+
+use crate::catalogue::{ItemInfo, Kind, ToolInfo};
+use crate::rounds::{MAX_ROUNDS, Questions};
+use crate::server::Server;
+use crate::{CallContext, CallResult, Change, ServerSpec, UpstreamError, UpstreamOptions};
+
+/// How many changes wait for a slow listener before the oldest are lost to it.
+const CHANGES: usize = 256;
+/// How many items a list may have.
+const MAX_ITEMS: usize = 100_000;
+/// How many pages a list may have.
+const MAX_PAGES: usize = 1000;
+
+/// The servers of a configuration.
+pub struct Upstreams {
+    servers: RwLock<IndexMap<String, Arc<Server>>>,
+    options: Arc<UpstreamOptions>,
+    changes: broadcast::Sender<Change>,
+}
+
+#[derive(Serialize)]
+struct CallParams<'a> {
+    name: &'a str,
+    arguments: &'a Value,
+}
+
+#[derive(Serialize)]
+struct PageParams<'a> {
+    cursor: &'a str,
+}
+
+impl Upstreams {
+    /// The servers by name. None is started before it is used.
+    pub fn new(specs: IndexMap<String, ServerSpec>, options: UpstreamOptions) -> Self {
+        let upstreams = Self {
+            servers: RwLock::default(),
+            options: Arc::new(options),
+            changes: broadcast::Sender::new(CHANGES),
+        };
+        upstreams.replace(specs);
+        upstreams
+    }
+
+    /// The names, in the order of the configuration.
+    pub fn names(&self) -> Vec<String> {
+        self.servers.read().keys().cloned().collect()
+    }
+
+    /// Takes another configuration. A server whose definition did not change keeps running; one
+    /// that is gone or changed ends when the calls under way are done.
+    pub fn replace(&self, specs: IndexMap<String, ServerSpec>) {
+        let mut servers = self.servers.write();
+        let mut old = std::mem::take(&mut *servers);
+        for (name, spec) in specs {
+            let server = match old.shift_remove(&name) {
+                Some(server) if server.spec == spec => server,
+                other => {
+                    other.map(retire);
+                    Server::new(&name, spec, self.options.clone(), self.changes.clone())
+                }
+            };
+            servers.insert(name, server);
+        }
+        drop(servers);
+        old.into_values().for_each(retire);
+    }
+
+    /// Calls a tool. A tool that fails is an `Ok`; [`CallResult::into_output`] tells.
+    ///
+    /// All events are in the context's channel before the result is given back, and the channel is
+    /// closed by then.
+    pub async fn call_tool(
+        &self,
+        server: &str,
+        tool: &str,
+        args: Value,
+        context: CallContext,
+    ) -> Result<CallResult, UpstreamError> {
+        let server = self.server(server)?;
+        let mut params = raw(&CallParams { name: tool, arguments: &args });
+        let mut knows_headers = false;
+        for _ in 0..MAX_ROUNDS {
+            let answer =
+                server.request("tools/call", Some(params.clone()), tool, context.clone()).await;
+            let result = match answer {
+                Ok(result) => result,
+                // The server wants arguments repeated in headers, which its list of tools tells.
+                Err(UpstreamError::Protocol { error, .. })
+                    if error.code == code::HEADER_MISMATCH && !knows_headers =>
+                {
+                    knows_headers = true;
+                    server.catalogue.listing(Kind::Tools).forget();
+                    self.list(&server, Kind::Tools).await?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let (Some(questions), Some(events)) = (Questions::of(&result), &context.events) else {
+                return called(&server, tool, &result);
+            };
+            params = questions.answer(&params, events).await.map_err(|error| {
+                UpstreamError::Protocol {
+                    server: server.name.clone(),
+                    what: tool.to_owned(),
+                    error,
+                }
+            })?;
+        }
+        Err(UpstreamError::Broken {
+            server: server.name.clone(),
+            reason: format!("`{tool}` asked more than {MAX_ROUNDS} times and was not done"),
+        })
+    }
+
+    /// Passes a request on as it is.
+    pub async fn request(
+        &self,
+        server: &str,
+        method: &str,
+        params: Option<Raw>,
+        context: CallContext,
+    ) -> Result<Raw, UpstreamError> {
+        self.server(server)?.request(method, params, method, context).await
+    }
+
+    /// The connection to a server, made if there is none: its version, capabilities, instructions.
+    pub async fn connection(&self, server: &str) -> Result<Connection, UpstreamError> {
+        self.server(server)?.connection().await
+    }
+
+    /// The tools of a server. Over modern HTTP, tools whose header annotations are invalid are
+    /// left out, as the protocol wants.
+    pub async fn list_tools(&self, server: &str) -> Result<Arc<Vec<ToolInfo>>, UpstreamError> {
+        self.list(&self.server(server)?, Kind::Tools).await
+    }
+
+    /// The resources of a server.
+    pub async fn list_resources(&self, server: &str) -> Result<Arc<Vec<ItemInfo>>, UpstreamError> {
+        self.list(&self.server(server)?, Kind::Resources).await
+    }
+
+    /// The resource templates of a server.
+    pub async fn list_templates(&self, server: &str) -> Result<Arc<Vec<ItemInfo>>, UpstreamError> {
+        self.list(&self.server(server)?, Kind::Templates).await
+    }
+
+    /// The prompts of a server.
+    pub async fn list_prompts(&self, server: &str) -> Result<Arc<Vec<ItemInfo>>, UpstreamError> {
+        self.list(&self.server(server)?, Kind::Prompts).await
+    }
+
+    /// What changes from now on.
+    pub fn changes(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+
+    /// Ends all servers, at the same time and in bounded time; calls under way fail.
+    pub async fn shutdown(&self) {
+        let servers: Vec<_> = self.servers.read().values().cloned().collect();
+        let endings: Vec<_> = servers
+            .into_iter()
+            .map(|server| tokio::spawn(async move { server.shutdown().await }))
+            .collect();
+        for ending in endings {
+            if let Err(error) = ending.await {
+                tracing::warn!(%error, "a server was not ended in good order");
+            }
+        }
+    }
+
+    fn server(&self, name: &str) -> Result<Arc<Server>, UpstreamError> {
+        let servers = self.servers.read();
+        servers.get(name).cloned().ok_or_else(|| UpstreamError::UnknownServer {
+            server: name.to_owned(),
+            nearest: nearest(name, servers.keys()),
+        })
+    }
+
+    /// A list: the kept one if it is fresh, otherwise all pages.
+    async fn list(
+        &self,
+        server: &Arc<Server>,
+        kind: Kind,
+    ) -> Result<Arc<Vec<ItemInfo>>, UpstreamError> {
+        let listing = server.catalogue.listing(kind);
+        if let Some(items) = listing.fresh() {
+            return Ok(items);
+        }
+        // Whoever reads is bounded by its requests' deadlines, so nobody waits for ever here.
+        let _reading = listing.reading.lock().await;
+        if let Some(items) = listing.fresh() {
+            return Ok(items);
+        }
+        let connection = server.connection().await?;
+        let changes = listing.changes();
+        let (mut items, ttl) = read_pages(server, kind).await?;
+        if kind == Kind::Tools && connection.is_http() && connection.era() == Era::Modern {
+            items.retain(has_valid_headers);
+        }
+        let items = Arc::new(items);
+        let ttl = if Server::tells_changes(&connection, kind.capability()) { None } else { ttl };
+        listing.keep(items.clone(), ttl, changes);
+        Ok(items)
+    }
+}
+
+/// Reads a list to its end, and how long it may be kept.
+async fn read_pages(
+    server: &Arc<Server>,
+    kind: Kind,
+) -> Result<(Vec<ItemInfo>, Option<Duration>), UpstreamError> {
+    let broken = |reason: String| UpstreamError::Broken { server: server.name.clone(), reason };
+    let mut items = Vec::new();
+    let mut ttl: Option<Duration> = None;
+    let mut cursor: Option<String> = None;
+    for _ in 0..MAX_PAGES {
+        let params = cursor.as_deref().map(|cursor| raw(&PageParams { cursor }));
+        let method = kind.method();
+        let result = server.request(method, params, method, CallContext::default()).await?;
+        let page = kind.page(&result).map_err(broken)?;
+        items.extend(page.items);
+        ttl = match (ttl, page.ttl) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        if items.len() > MAX_ITEMS {
+            return Err(broken(format!("`{method}` lists more than {MAX_ITEMS} items")));
+        }
+        match page.next {
+            None => return Ok((items, ttl)),
+            next if next == cursor => {
+                return Err(broken(format!("`{method}` names the same next page twice")));
+            }
+            next => cursor = next,
+        }
+    }
+    Err(broken(format!("`{}` has more than {MAX_PAGES} pages", kind.method())))
+}
+
+fn has_valid_headers(tool: &ToolInfo) -> bool {
+    let Some(schema) = tool.value.get("inputSchema") else { return true };
+    match param_headers(&serde_json::Value::from(schema)) {
+        Ok(_) => true,
+        Err(reason) => {
+            tracing::warn!(tool = &*tool.name, reason, "left out: invalid header annotations");
+            false
+        }
+    }
+}
+
+fn called(server: &Server, tool: &str, result: &Raw) -> Result<CallResult, UpstreamError> {
+    let broken = |reason| UpstreamError::Broken { server: server.name.clone(), reason };
+    let value = Value::from_json(result.get())
+        .map_err(|error| broken(format!("the result of `{tool}` cannot be read: {error}")))?;
+    if value.as_object().is_none() {
+        return Err(broken(format!("the result of `{tool}` is no object")));
+    }
+    Ok(CallResult { server: server.name.clone(), tool: tool.into(), result: value })
+}
+
+fn retire(server: Arc<Server>) {
+    // Without a runtime nothing was started, so there is nothing to end.
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(async move { server.retire().await });
+    }
+}
+
+/// The name most like the one asked for, if one is.
+fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a String>) -> Option<String> {
+    const ALIKE: f64 = 0.75;
+    names
+        .map(|known| (strsim::jaro_winkler(name, known), known))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, known)| known.clone())
+}
