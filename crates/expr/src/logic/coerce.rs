@@ -39,6 +39,11 @@ impl Js {
         }
     }
 
+    /// Null in the place of undefined.
+    pub(super) fn or_null(self) -> Self {
+        if self.is_undefined() { Self::Json(Value::Null) } else { self }
+    }
+
     /// As `JSON.stringify` writes it in a list.
     pub(super) fn into_json(self) -> Value {
         match self {

@@ -44,6 +44,11 @@ impl Operand {
         Self::Path(text.split('.').map(Into::into).collect())
     }
 
+    /// Whether it is this name and nothing else.
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        matches!(self, Self::Jsonata(expression) if expression.source() == name)
+    }
+
     /// What it points at; undefined where there is nothing.
     pub(super) fn find(&self, scope: &Arc<dyn Scope>, meter: &Meter<'_>) -> Result<Js, ExprError> {
         let found = match self {

@@ -1,6 +1,6 @@
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mcpgraph_expr::{Budget, Env, ExprError, Jsonata, PlainScope, Scope};
 use mcpgraph_value::Value;
@@ -8,7 +8,20 @@ use mcpgraph_value::Value;
 use crate::{read, settle, suite_or_skip, try_read};
 
 /// The cases whose outcome is another one here, and why.
-const DIFFERENT: &[(&str, &str)] = &[];
+const DIFFERENT: &[(&str, &str)] = &[
+    ("descendent-operator/case016", UNDEFINED),
+    ("encoding/case001", UNDEFINED),
+    ("encoding/case003", UNDEFINED),
+    ("function-encodeUrl/case002", "a lone surrogate, which a text cannot hold"),
+    ("function-string/case022", UNDEFINED),
+    ("function-trim/case002", UNDEFINED),
+    ("tail-recursion/case002", "D1011; U1001 is raised by the reference's test runner"),
+    ("tail-recursion/case005", "D1011; U1001 is raised by the reference's test runner"),
+    ("tail-recursion/case006", "D1012; U1001 is raised by the reference's test runner"),
+    ("transform/case022", UNDEFINED),
+];
+
+const UNDEFINED: &str = "the context is undefined, which it never is here";
 
 #[test]
 fn every_case_of_jsonata() {
@@ -70,16 +83,19 @@ fn check(case: &Value, folder: &Path, group: &Path) -> Result<(), String> {
         // Undefined cannot be a context; the nearest is a context without anything in it.
         _ => Value::object(mcpgraph_value::Map::new()),
     };
-    let mut budget = Budget::default();
+    // One case counts to ten million.
+    let mut budget = Budget { sequence: 10_000_000, ..Budget::default() };
     if let Some(depth) = case.get("depth").and_then(Value::as_i64) {
-        // The suite counts function calls; an evaluation counts the levels of its syntax too.
         budget.depth = usize::try_from(depth).unwrap();
     }
     if let Some(limit) = case.get("timelimit").and_then(Value::as_i64) {
-        // The limits are made for a fast machine with nothing else to do.
-        budget.time = Duration::from_millis(limit.unsigned_abs()).max(Duration::from_secs(20));
+        // Where a value is expected the limit is only there to find loops without an end.
+        let least = if case.get("code").is_some() { 0 } else { 60 };
+        budget.time = Duration::from_millis(limit.unsigned_abs()).max(Duration::from_secs(least));
     }
-    let env = Env { budget, ..Env::at(1_510_067_557_121) };
+    // A case compares the day of `$now()` with that of the engine's own clock.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    let env = Env { budget, ..Env::at(i64::try_from(now).unwrap()) };
     let scope: Arc<dyn Scope> = PlainScope::shared(input);
     let outcome = Jsonata::compile(&source).and_then(|expression| expression.eval(&scope, &env));
     judge(case, &outcome)
