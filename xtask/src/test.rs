@@ -31,7 +31,8 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     if has_nextest() {
         step("tests", &|| cargo_step(workspace, &["nextest", "run", "--workspace"]));
     } else {
-        step("tests", &|| cargo_step(workspace, &["test", "--workspace", "--all-targets"]));
+        let tests = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
+        step("tests", &|| cargo_step(workspace, &tests));
     }
     step("documentation tests", &|| cargo_step(workspace, &["test", "--workspace", "--doc"]));
     step("formatting", &|| cargo_step(workspace, &["fmt", "--all", "--check"]));

@@ -1,4 +1,4 @@
-//! The example of the specification, `count_files`, with the real filesystem server from npm.
+//! Graphs that call real servers from npm.
 
 use std::fs;
 
@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::product::Product;
 
+/// The example of the specification, as it is there except for the place of the server.
 #[test]
 fn count_files_counts_with_the_real_server() {
     let Some(environment) = Environment::find() else { return };
@@ -34,6 +35,28 @@ fn count_files_counts_with_the_real_server() {
     let text = denied["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("Access denied"), "the server's words are kept: {denied}");
     assert!(text.contains("list_directory_node"), "the node is named: {denied}");
+
+    client.close();
+}
+
+#[test]
+fn every_kind_of_result_reaches_the_graph() {
+    let Some(environment) = Environment::find() else { return };
+    let server = environment.package("@modelcontextprotocol/server-everything/dist/index.js");
+    let server = server.arg("stdio").to_json();
+    let Some(product) = Product::with_server("everything.yaml", "everything", &server) else {
+        return;
+    };
+    let mut client = StdioClient::connect(&product.over_stdio());
+
+    let seen = client.call_tool("look_around", &json!({"a": 2, "b": 3}));
+    let expected = json!({
+        "sum": "The sum of 2 and 3 is 5.",
+        "weather": ["temperature", "conditions", "humidity"],
+        "imageType": "image/png",
+        "links": ["demo://resource/dynamic/blob/1", "demo://resource/dynamic/text/2"],
+    });
+    assert_eq!(seen["structuredContent"], expected, "{seen}");
 
     client.close();
 }
