@@ -20,7 +20,7 @@ pub(super) enum Operand {
     /// Names and indexes from the scope down, as JSON Logic follows them.
     Path(Vec<Box<str>>),
     /// Whatever the expression says.
-    Jsonata(Jsonata),
+    Jsonata(Box<Jsonata>),
 }
 
 /// The operands that rules computed, the oldest first.
@@ -35,7 +35,7 @@ impl Operand {
         } else if is_indexed_path(text) {
             Ok(Self::path(text))
         } else {
-            Jsonata::compile(text).map(Self::Jsonata)
+            Jsonata::compile(text).map(Box::new).map(Self::Jsonata)
         }
     }
 
