@@ -65,6 +65,15 @@ pub fn fixture_server() -> Option<Program> {
     found(above_test("fixture-server"), "cargo build --package mcpgraph-testkit").map(Program::new)
 }
 
+/// The server that misbehaves on demand, or nothing after saying that the test is skipped.
+///
+/// # Panics
+/// If it was not built although the tests were started by `cargo xtask test`.
+pub fn misbehaving_server() -> Option<Program> {
+    let path = above_test("misbehaving-server");
+    found(path, "cargo build --package mcpgraph-testkit").map(Program::new)
+}
+
 /// A file below `tests/interop`.
 pub fn interop(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/interop").join(file)
