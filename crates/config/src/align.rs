@@ -1,9 +1,15 @@
 //! Which byte of a scalar's text stands where in the file.
 
+use std::ops::Range;
+
+use mcpgraph_diagnostics::{Source, Span};
+
 use crate::Style;
 
 /// The text of a scalar laid beside what is written in the file.
 pub(crate) struct Alignment {
+    /// Where the scalar starts in the file.
+    start: usize,
     runs: Vec<Run>,
 }
 
@@ -17,24 +23,37 @@ struct Run {
 }
 
 impl Alignment {
-    /// Walks through `written` (the scalar as it is in the file, quotes included, a block without
-    /// its header) and `text` (what YAML makes of it) together. Offsets count from the start of
-    /// `written`; `indent` is the indentation of a block.
-    pub(crate) fn new(written: &str, text: &str, style: Style, indent: usize) -> Self {
-        let start = usize::from(matches!(style, Style::Single | Style::Double));
-        let mut walk = Walk { written, style, indent, at: start, runs: Vec::new() };
-        let blank =
-            if walk.is_block() { text.len() - text.trim_start_matches('\n').len() } else { 0 };
+    /// Walks through the scalar as it is written at `span` (quotes included, a block without its
+    /// header) and `text` (what YAML makes of it) together; `indent` is the indentation of a block.
+    pub(crate) fn new(
+        source: &Source,
+        span: Span,
+        text: &str,
+        style: Style,
+        indent: usize,
+    ) -> Self {
+        let written = source.slice(span);
+        let quotes = usize::from(matches!(style, Style::Single | Style::Double));
+        let mut walk = Walk { written, style, indent, at: quotes, runs: Vec::new() };
+        let is_block = walk.is_block();
+        let blank = if is_block { text.len() - text.trim_start_matches('\n').len() } else { 0 };
         // Empty lines before the first line of a block lie before its span.
         walk.push(0, blank, 0);
         for (offset, character) in text[blank..].char_indices() {
             walk.step(blank + offset, character);
         }
-        Self { runs: walk.runs }
+        Self { start: span.start, runs: walk.runs }
     }
 
-    /// Where the byte at `offset` of the text starts in the file.
-    pub(crate) fn file_offset(&self, offset: usize) -> usize {
+    /// The place in the file of a range of bytes of the text.
+    pub(crate) fn span(&self, range: Range<usize>) -> Span {
+        let start = self.file_offset(range.start);
+        let end = if range.end > range.start { self.file_end(range.end) } else { start };
+        Span::new(self.start + start, self.start + end)
+    }
+
+    /// Where the byte at `offset` of the text starts, counted from the start of the scalar.
+    fn file_offset(&self, offset: usize) -> usize {
         let Some(run) = self.run_at(offset) else { return 0 };
         let into = offset.saturating_sub(run.text);
         if run.text_len == run.file_len {
@@ -47,7 +66,7 @@ impl Alignment {
     }
 
     /// Where a stretch of the text that ends before `offset` ends in the file.
-    pub(crate) fn file_end(&self, offset: usize) -> usize {
+    fn file_end(&self, offset: usize) -> usize {
         let Some(run) = offset.checked_sub(1).and_then(|last| self.run_at(last)) else { return 0 };
         if run.text_len == run.file_len {
             run.file + (offset - run.text).min(run.file_len)

@@ -104,3 +104,6 @@ const MAX_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// How many things a file can ask to be done at once.
 const MAX_PARALLEL: u64 = 1000;
+
+#[cfg(test)]
+mod tests;

@@ -65,12 +65,14 @@ impl Text {
     /// `source` must be the source the text was read from. A range that ends inside a character,
     /// or behind the end, is moved to the nearest place before.
     pub fn locate(&self, source: &Source, range: Range<usize>) -> Span {
+        self.alignment(source).span(range)
+    }
+
+    /// What [`Text::locate`] works with, for many places of one text.
+    pub(crate) fn alignment(&self, source: &Source) -> Alignment {
         // A block starts behind the indentation of its first line.
         let indent = source.position(self.span.start).column - 1;
-        let map = Alignment::new(source.slice(self.span), &self.value, self.style, indent);
-        let start = map.file_offset(range.start);
-        let end = if range.end > range.start { map.file_end(range.end) } else { start };
-        Span::new(self.span.start + start, self.span.start + end)
+        Alignment::new(source, self.span, &self.value, self.style, indent)
     }
 }
 

@@ -14,7 +14,7 @@ use granit_parser::Parser;
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, Span, codes};
 
 use self::compose::Composer;
-use crate::Tree;
+use crate::{Kind, Tree};
 
 /// The largest file that is read: 16 MiB.
 pub const MAX_FILE_BYTES: usize = 16 << 20;
@@ -48,7 +48,9 @@ pub(crate) fn parse(source: &Arc<Source>) -> (Option<Arc<Tree>>, Diagnostics) {
             return (None, composer.diagnostics);
         }
     }
-    (composer.root, composer.diagnostics)
+    // A text without any document, such as an empty one, stands for nothing.
+    let nothing = || Arc::new(Tree::new(Span::empty(0), Kind::Null));
+    (Some(composer.root.unwrap_or_else(nothing)), composer.diagnostics)
 }
 
 fn too_large(source: &Arc<Source>) -> Diagnostic {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use mcpgraph_diagnostics::{Span, codes, suggest};
 
 use super::problems::{Problems, quoted};
-use crate::keys::{ANY_NODE, Key, Need, Shape, Table};
+use crate::keys::{ANY_NODE, EXPRESSION, Key, Need, Shape, Table};
 use crate::model::Spanned;
 use crate::{Json, Kind, Member, Style, Text, Tree};
 
@@ -13,6 +13,9 @@ pub(crate) struct Record<'t> {
     tree: &'t Arc<Tree>,
     table: &'static Table,
 }
+
+/// How many keys of a mapping are compared with one that is missing.
+const MAX_COMPARED: usize = 100;
 
 /// What is said about keys that are not in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,6 +107,10 @@ impl<'t> Record<'t> {
     pub(crate) fn record(&self, name: &str, problems: &mut Problems) -> Option<Record<'t>> {
         let (key, tree) = self.find(name, problems)?;
         let Shape::Record(table) = key.shape else { return None };
+        if !matches!(tree.kind, Kind::Map(_)) {
+            wrong_type(name, key.shape, tree, problems);
+            return None;
+        }
         Record::open(tree, table, Strangers::Report, problems)
     }
 
@@ -157,7 +164,7 @@ impl<'t> Record<'t> {
             problems.push(
                 problems
                     .error(codes::MISSING_KEY, self.tree.span, message)
-                    .hint(format!("`{name}`: {}", key.doc)),
+                    .hint(format!("`{name}`: {}", key.doc.trim_end_matches('.'))),
             );
         }
         member.map(|member| (key, &member.value))
@@ -165,7 +172,7 @@ impl<'t> Record<'t> {
 
     /// Whether a key that is not known looks like `name`; it has been reported as such.
     fn is_mistyped(&self, name: &str) -> bool {
-        self.tree.members().iter().any(|member| {
+        self.tree.members().iter().take(MAX_COMPARED).any(|member| {
             self.table.key(&member.key).is_none() && suggest::nearest(&member.key, [name]).is_some()
         })
     }
@@ -185,7 +192,13 @@ impl<'t> Record<'t> {
             return;
         }
         let message = format!("{} is not a known key of {}", quoted(name), self.table.noun);
-        match (suggest::did_you_mean(name, known.iter().copied()), strangers) {
+        // In a flood of strange keys nobody sees the suggestions, and they take time.
+        let suggestion = if problems.found.left_out() == 0 {
+            suggest::did_you_mean(name, known.iter().copied())
+        } else {
+            None
+        };
+        match (suggestion, strangers) {
             (Some(hint), Strangers::Report) => {
                 problems.push(problems.error(codes::UNKNOWN_KEY, span, message).hint(hint));
             }
@@ -260,6 +273,9 @@ pub(crate) fn wrong_type(name: &str, shape: Shape, tree: &Tree, problems: &mut P
         (Shape::Text | Shape::Name, Kind::Number(_) | Kind::Bool(_)) => Some("put it in quotes"),
         (Shape::Count { .. }, Kind::String(_)) => Some("write a number without quotes"),
         (Shape::Flag, Kind::String(_)) => Some("write `true` or `false`, without quotes"),
+        (Shape::Record(table), Kind::String(_)) if table.name == EXPRESSION.name => {
+            Some("write it as `{expr: …}`")
+        }
         _ => None,
     };
     problems.push(

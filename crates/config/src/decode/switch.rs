@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use mcpgraph_diagnostics::codes;
+use mcpgraph_diagnostics::{Diagnostic, codes};
 
 use super::problems::Problems;
 use super::record::{Record, Strangers};
@@ -93,8 +93,8 @@ fn no_rule(next: &Member, problems: &mut Problems) {
 
 fn second_default(second: &Text, first: &Text, what: &str, problems: &mut Problems) {
     let message = format!("the switch has a second default, beside that of {what} without a rule");
-    let diagnostic = problems
-        .error(codes::SECOND_DEFAULT, second.span(), message)
+    let diagnostic = Diagnostic::error(codes::SECOND_DEFAULT, message)
+        .at(problems.source(), second.span(), "the second default")
         .also(problems.source(), first.span(), "the first default")
         .hint("keep one: a condition without a rule, or the node's own `next`");
     problems.push(diagnostic);

@@ -1,5 +1,8 @@
 //! `${NAME}` and `${NAME:-default}` in the texts of server definitions.
 
+use std::cell::LazyCell;
+use std::sync::Arc;
+
 use mcpgraph_diagnostics::{Span, codes};
 
 use super::problems::{Problems, quoted};
@@ -28,6 +31,10 @@ enum Piece<'a> {
 /// Replaces the variables of a text and remembers what came from the environment.
 pub(super) fn expand(text: &Text, lookup: Lookup<'_>, problems: &mut Problems) -> Expanded {
     let mut expanded = Expanded { value: String::new(), span: text.span(), secrets: Vec::new() };
+    let places = LazyCell::new({
+        let source = Arc::clone(problems.source());
+        move || text.alignment(&source)
+    });
     for piece in pieces(text) {
         match piece {
             Piece::Plain(plain) => expanded.value.push_str(plain),
@@ -43,13 +50,12 @@ pub(super) fn expand(text: &Text, lookup: Lookup<'_>, problems: &mut Problems) -
                     }
                     (None, Some(default)) => expanded.value.push_str(default),
                     (None, None) => {
-                        let span = text.locate(problems.source(), start..end);
-                        unset(name, span, problems);
+                        unset(name, places.span(start..end), problems);
                     }
                 }
             }
             Piece::Broken { start, end } => {
-                let span = text.locate(problems.source(), start..end);
+                let span = places.span(start..end);
                 let message = format!("{} is not a variable reference", quoted(&text[start..end]));
                 problems.push(
                     problems.error(codes::VARIABLE_SYNTAX, span, message).hint(

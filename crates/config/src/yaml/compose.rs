@@ -72,7 +72,8 @@ impl<'a> Composer<'a> {
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
-                let tree = self.scalar(&text, style, tag.as_deref(), span);
+                let tag = tag.as_deref().map(|tag| (tag, tag_span.unwrap_or(span)));
+                let tree = self.scalar(&text, style, tag, span);
                 self.add(Arc::new(tree), anchor, 1)?;
             }
             Event::SequenceStart(_, anchor, tag) => {
@@ -89,9 +90,12 @@ impl<'a> Composer<'a> {
                     let values = tree.size;
                     self.add(tree, 0, values)?;
                 }
-                None => self.invalid_alias(span, "contains itself")?,
+                None => self.invalid_alias(span, "stands inside what it names", None)?,
             },
-            Event::UnresolvedAlias(_) => self.invalid_alias(span, "has no anchor before it")?,
+            Event::UnresolvedAlias(_) => {
+                let hint = "put text that starts with `*` in quotes";
+                self.invalid_alias(span, "has no anchor before it", Some(hint))?;
+            }
             _ => {}
         }
         Ok(())
@@ -250,7 +254,13 @@ impl<'a> Composer<'a> {
         maps
     }
 
-    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Tree {
+    fn scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        tag: Option<(&Tag, Span)>,
+        span: Span,
+    ) -> Tree {
         let (style, span) = match style {
             ScalarStyle::SingleQuoted => (Style::Single, span),
             ScalarStyle::DoubleQuoted => (Style::Double, span),
@@ -261,16 +271,14 @@ impl<'a> Composer<'a> {
         // The parser writes `~` for a value that is not there.
         let text = if span.is_empty() && style == Style::Plain { "" } else { text };
         let string = || Kind::String(Text::new(text, span, style));
-        let core = tag.map(|tag| tag.core_suffix());
-        let kind = match core {
+        let kind = match tag.map(|(tag, place)| (tag, tag.core_suffix(), place)) {
             None if style == Style::Plain => self.plain(text, span, string),
-            None | Some(Some("str")) => string(),
-            Some(Some(name @ ("int" | "float" | "bool" | "null"))) => {
+            None | Some((_, Some("str"), _)) => string(),
+            Some((_, Some(name @ ("int" | "float" | "bool" | "null")), _)) => {
                 self.tagged(name, scalar::resolve(text), span, string)
             }
-            Some(_) => {
-                let tag = tag.map(Tag::original).unwrap_or_default();
-                self.invalid_tag(&tag, span);
+            Some((tag, _, place)) => {
+                self.invalid_tag(&tag.original(), place);
                 string()
             }
         };
@@ -335,12 +343,12 @@ impl<'a> Composer<'a> {
         );
     }
 
-    fn invalid_alias(&mut self, span: Span, why: &str) -> Result<(), Fatal> {
+    fn invalid_alias(&mut self, span: Span, why: &str, hint: Option<&str>) -> Result<(), Fatal> {
         let name = shortened(self.source.slice(span), 40);
         self.diagnostics.push(
             Diagnostic::error(codes::ALIAS_INVALID, format!("the alias `{name}` {why}"))
                 .at(self.source, span, "")
-                .hint("put text that starts with `*` in quotes"),
+                .maybe_hint(hint.map(str::to_owned)),
         );
         self.add(Arc::new(Tree::new(span, Kind::Null)), 0, 1)
     }

@@ -36,8 +36,14 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
         }
         ErrorKind::UnclosedFlowCollection { .. }
         | ErrorKind::UnexpectedEofFlowSequence
-        | ErrorKind::UnexpectedEofFlowMapping => "close it, or look for a missing comma before",
+        | ErrorKind::UnexpectedEofFlowMapping
+        | ErrorKind::UnexpectedEofImplicitFlowMapping => {
+            "look for a bracket that is not closed, or a comma that is missing or too many"
+        }
         ErrorKind::UnclosedQuotedScalar => "close the quotes that start here",
+        ErrorKind::InvalidQuotedScalarIndent => {
+            "look for quotes that are not closed in a line above, or indent this line"
+        }
         ErrorKind::UnknownQuotedScalarEscape => {
             "use single quotes, in which a backslash is only a backslash, or write `\\\\`"
         }

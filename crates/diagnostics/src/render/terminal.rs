@@ -125,19 +125,19 @@ struct Excerpt {
 }
 
 impl Excerpt {
-    /// A span of several lines is shown by its first.
+    /// A span of several lines is shown by its first. However long the line is, only what is shown
+    /// is looked at.
     fn of(label: &Label, line: usize) -> Self {
         let line = label.source.line_span(line);
         let start = label.span.start.clamp(line.start, line.end);
         let end = label.span.end.clamp(start, line.end);
         let piece = |from, to| label.source.slice((from..to).into());
-        let (mut before, cut_before) = (piece(line.start, start), LEAD);
+        let mut before = piece(line.start, start);
         let mut text = String::new();
         let mut columns = 0;
-        let width_before: usize = before.chars().map(width).sum();
-        let width_line = width_before + piece(start, line.end).chars().map(width).sum::<usize>();
-        if width_line > MAX_WIDTH && width_before > cut_before {
-            before = tail(before, cut_before);
+        let fits = fitting(piece(line.start, line.end).chars(), MAX_WIDTH).is_none();
+        if !fits && let Some(shown) = fitting(before.chars().rev(), LEAD) {
+            before = before.get(before.len() - shown..).unwrap_or_default();
             text.push('…');
             columns += 1;
         }
@@ -149,14 +149,17 @@ impl Excerpt {
     }
 }
 
-/// The last characters of a text that fit in `columns`.
-fn tail(text: &str, columns: usize) -> &str {
-    let mut used = 0;
-    let cut = text.char_indices().rev().take_while(|(_, character)| {
-        used += width(*character);
-        used <= columns
-    });
-    &text[cut.last().map_or(text.len(), |(at, _)| at)..]
+/// The bytes of those first characters that fit in `columns`; none if all of them do.
+fn fitting(characters: impl Iterator<Item = char>, columns: usize) -> Option<usize> {
+    let (mut used, mut bytes) = (0, 0);
+    for character in characters {
+        used += width(character);
+        if used > columns {
+            return Some(bytes);
+        }
+        bytes += character.len_utf8();
+    }
+    None
 }
 
 /// Appends as much as fits, with `…` for the rest, and returns the columns used.

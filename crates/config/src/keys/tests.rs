@@ -1,0 +1,137 @@
+//! The tables, the decoder and the JSON Schema know the same keys.
+
+use std::collections::BTreeSet;
+
+use mcpgraph_diagnostics::{Diagnostics, Source, Span};
+use mcpgraph_value::Value;
+
+use super::{
+    ANY_NODE, CONDITION, EXPOSE, EXPRESSION, FILE, Key, NODE_KINDS, Need, RETRY, SERVER, Shape,
+    TOOL, Table,
+};
+use crate::{json_schema, read_graph};
+
+/// A table and a file with `@` at the place of a further key.
+struct Place {
+    table: &'static Table,
+    file: String,
+}
+
+fn places() -> Vec<Place> {
+    let record = |key: &Key| match key.shape {
+        Shape::Record(table) => table,
+        _ => panic!("`{}` is no record", key.name),
+    };
+    let server_info = record(FILE.key("server").expect("the key"));
+    let limits = record(FILE.key("executionLimits").expect("the key"));
+    let place = |table, file: &str| Place { table, file: file.to_owned() };
+    let node = |node: &str| format!("tools: [{{name: t, nodes: [{{id: n, {node}}}]}}]");
+    let mut places = vec![
+        place(&FILE, "{@}"),
+        place(server_info, "server: {@}"),
+        place(limits, "executionLimits: {@}"),
+        place(limits, "tools: [{executionLimits: {@}}]"),
+        place(&SERVER, "mcpServers: {s: {command: c, @}}"),
+        place(&SERVER, "mcpServers: {s: {url: 'http://x', @}}"),
+        place(&EXPOSE, "mcpServers: {s: {command: c, expose: {@}}}"),
+        place(&TOOL, "tools: [{@}]"),
+        place(&RETRY, &node("type: entry, retry: {@}")),
+        place(&CONDITION, &node("type: switch, conditions: [{rule: 1, @}]")),
+        place(&EXPRESSION, &node("type: transform, transform: {@}")),
+        place(&EXPRESSION, &node("type: foreach, items: {@}")),
+    ];
+    for (kind, table) in NODE_KINDS {
+        places.push(Place { table, file: node(&format!("type: {kind}, @")) });
+    }
+    places
+}
+
+/// A key of the table that the decoder did not read would be one that silently does nothing.
+#[test]
+fn the_decoder_reads_every_key() {
+    let mut unread = BTreeSet::new();
+    let mut read = BTreeSet::new();
+    for Place { table, file } in places() {
+        for key in table.keys() {
+            // A value of the wrong type is reported by whoever reads it.
+            let wrong = match key.shape {
+                Shape::Any => continue,
+                Shape::AnyArray | Shape::List(_) => "{wrong: 1}",
+                _ => "[[wrong]]",
+            };
+            let text = file.replace('@', &format!("{}: {wrong}", key.name));
+            let found = problems(&text);
+            let start = text.find(wrong).expect("the value");
+            let span = Span::new(start.saturating_sub(key.name.len() + 2), start + wrong.len());
+            let name = (table.name, key.name);
+            let duplicate = text.matches(&format!("{}: ", key.name)).count() > 1;
+            let is_read = duplicate
+                || found.iter().any(|diagnostic| {
+                    diagnostic.primary.as_ref().is_some_and(|label| span.contains(label.span))
+                });
+            if is_read {
+                read.insert(name);
+            } else {
+                unread.insert(name);
+            }
+        }
+    }
+    let never: Vec<_> = unread.difference(&read).collect();
+    assert!(never.is_empty(), "the decoder does not read {never:?}");
+    assert!(read.len() > 60, "only {} keys were looked at", read.len());
+}
+
+fn problems(text: &str) -> Diagnostics {
+    read_graph(&Source::new("test.yaml", text), &|_| None).1
+}
+
+#[test]
+fn the_schema_has_every_key_with_its_description() {
+    let schema = json_schema();
+    for Place { table, .. } in places() {
+        let definition = if table.name == FILE.name {
+            &schema
+        } else {
+            schema.pointer(&format!("/$defs/{}", table.name)).expect("the definition")
+        };
+        let properties = definition.get("properties").and_then(Value::as_object).expect("them");
+        let written: BTreeSet<&str> = properties.keys().map(|key| &**key).collect();
+        let known: BTreeSet<&str> =
+            table.keys().filter(|key| key.need != Need::Retired).map(|key| key.name).collect();
+        assert_eq!(written, known, "{}", table.name);
+        for (key, property) in properties.iter() {
+            assert!(property.get("description").is_some(), "{}.{key}", table.name);
+        }
+    }
+}
+
+#[test]
+fn every_reference_of_the_schema_leads_somewhere() {
+    let schema = json_schema();
+    let mut pending = vec![&schema];
+    let mut references = 0;
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items.iter()),
+            Value::Object(members) => {
+                pending.extend(members.values());
+                if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+                    let pointer = reference.strip_prefix('#').expect("a local reference");
+                    assert!(schema.pointer(pointer).is_some_and(|part| !part.is_null()));
+                    references += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(references > 10);
+}
+
+#[test]
+fn any_node_has_the_keys_of_all_kinds() {
+    for (kind, table) in NODE_KINDS {
+        for key in table.keys() {
+            assert!(ANY_NODE.key(key.name).is_some(), "`{}` of `{kind}`", key.name);
+        }
+    }
+}
