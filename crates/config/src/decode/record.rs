@@ -183,22 +183,23 @@ impl<'t> Record<'t> {
             return;
         }
         let span = member.key.span();
-        let known: Vec<&str> =
-            self.table.keys().filter(|key| key.need != Need::Retired).map(|key| key.name).collect();
-        let is_node_key = ANY_NODE.key(name).is_some() && self.table.key("type").is_some();
-        if is_node_key {
+        let is_node = self.table.key("id").is_some();
+        if is_node && ANY_NODE.key(name).is_some() {
             let message = format!("`{name}` has no meaning on {}", self.table.noun);
             problems.push(problems.warning(codes::UNKNOWN_KEY, span, message));
             return;
         }
         let message = format!("{} is not a known key of {}", quoted(name), self.table.noun);
-        // In a flood of strange keys nobody sees the suggestions, and they take time.
-        let suggestion = if problems.found.left_out() == 0 {
-            suggest::did_you_mean(name, known.iter().copied())
-        } else {
-            None
-        };
-        match (suggestion, strangers) {
+        if problems.found.left_out() > 0 {
+            // In a flood nobody sees the suggestions, and they take time.
+            if strangers == Strangers::Report {
+                problems.push(problems.warning(codes::UNKNOWN_KEY, span, message));
+            }
+            return;
+        }
+        let known =
+            || self.table.keys().filter(|key| key.need != Need::Retired).map(|key| key.name);
+        match (suggest::did_you_mean(name, known()), strangers) {
             (Some(hint), Strangers::Report) => {
                 problems.push(problems.error(codes::UNKNOWN_KEY, span, message).hint(hint));
             }
@@ -206,7 +207,7 @@ impl<'t> Record<'t> {
                 problems.push(problems.warning(codes::UNKNOWN_KEY, span, message).hint(hint));
             }
             (None, Strangers::Report) => {
-                let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+                let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
                 problems.push(problems.warning(codes::UNKNOWN_KEY, span, message).hint(format!(
                     "known are {}; keys that start with `x-` are left alone",
                     names.join(", ")

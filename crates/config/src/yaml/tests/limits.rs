@@ -55,9 +55,9 @@ fn merge_keys_cannot_multiply_without_end() {
 #[test]
 fn floods_of_problems_take_bounded_time() {
     let started = std::time::Instant::now();
-    let keys: Vec<String> = (0..200_000).map(|key| format!("\"k{key}\": 1")).collect();
+    let keys: Vec<String> = (0..50_000).map(|key| format!("\"k{key}\": 1")).collect();
     let strange = format!("{{{}}}", keys.join(", "));
-    let variables = "${X}".repeat(1_000_000);
+    let variables = "${X}".repeat(200_000);
     let unset = format!("mcpServers: {{s: {{command: \"{variables}\"}}}}");
     for text in [strange, unset] {
         let source = Source::new("test.yaml", text);
