@@ -6,8 +6,12 @@ use mcpgraph_value::{MAX_DEPTH, Value};
 use crate::budget::Meter;
 use crate::{ExprError, Limit, code};
 
-/// The bytes that a value of our own takes, its insides apart.
+/// The bytes that a value takes, its insides apart.
 pub(crate) const CELL: usize = size_of::<Value>();
+
+/// About the bytes that an object takes beside its members, and a member beside its key and value.
+pub(crate) const OBJECT: usize = 96;
+pub(crate) const MEMBER: usize = 40;
 
 /// Whether a result is within the bytes and the depth it may have; the walk stops at the limit.
 pub(crate) fn check(value: &Value, meter: &Meter<'_>) -> Result<(), ExprError> {
@@ -24,9 +28,9 @@ pub(crate) fn check(value: &Value, meter: &Meter<'_>) -> Result<(), ExprError> {
                 pending.extend(items.iter().map(|item| (item, depth + 1)));
             }
             Value::Object(members) => {
-                meter.spend(CELL)?;
+                meter.spend(CELL + OBJECT)?;
                 for (key, member) in members.iter() {
-                    meter.spend(key.len())?;
+                    meter.spend(MEMBER + key.len())?;
                     pending.push((member, depth + 1));
                 }
             }

@@ -40,6 +40,9 @@ pub(crate) struct Meter<'a> {
     bytes: Cell<usize>,
 }
 
+/// How many bytes are built between two looks at the clock.
+const BETWEEN_LOOKS: usize = 64 * 1024;
+
 impl Default for Budget {
     fn default() -> Self {
         Self {
@@ -98,10 +101,14 @@ impl<'a> Meter<'a> {
         if left.is_zero() { Err(self.out_of_time()) } else { Ok(left) }
     }
 
-    /// Counts `bytes` that are about to be built.
+    /// Counts `bytes` that are about to be built, and looks at the clock now and then.
     pub(crate) fn spend(&self, bytes: usize) -> Result<(), ExprError> {
-        let spent = self.bytes.get().saturating_add(bytes);
+        let before = self.bytes.get();
+        let spent = before.saturating_add(bytes);
         self.bytes.set(spent);
+        if spent / BETWEEN_LOOKS > before / BETWEEN_LOOKS {
+            self.remaining()?;
+        }
         if spent > self.env.budget.bytes {
             Err(out_of_bytes(self.env.budget.bytes))
         } else {

@@ -31,20 +31,20 @@ pub enum Limit {
     Sequence,
 }
 
-/// The codes of errors that JSONata has none for.
+/// The codes that are used beside JSONata's own.
 pub mod code {
+    /// The evaluation took longer than it may; the code is JSONata's.
+    pub const TIME: &str = "D1012";
+    /// A sequence grew longer than it may; the code is JSONata's.
+    pub const SEQUENCE: &str = "D2015";
     /// The evaluation was cancelled.
     pub const CANCELLED: &str = "X0001";
     /// The evaluation built more bytes than it may.
     pub const BYTES: &str = "X0002";
     /// A value nests deeper than JSON texts may.
     pub const DEPTH: &str = "X0003";
-    /// The evaluation took longer than it may.
-    pub const TIME: &str = "X0004";
-    /// A sequence grew longer than it may.
-    pub const SEQUENCE: &str = "X0005";
     /// The engine failed in a way it has no code for.
-    pub const INTERNAL: &str = "X0006";
+    pub const INTERNAL: &str = "X0004";
     /// A JSON Logic rule uses an operator that does not exist.
     pub const UNKNOWN_OPERATOR: &str = "L0101";
     /// A JSON Logic rule nests too deep.

@@ -82,12 +82,12 @@ fn explain(message: &str, meter: &Meter<'_>) -> ExprError {
     let budget = &meter.env.budget;
     let (limit, message) = match error.code.as_str() {
         "U1003" => return cancelled(),
-        "D1012" => (Limit::Time, meter.out_of_time().message),
+        code::TIME => return meter.out_of_time(),
         "D1011" | "U1001" => (
             Limit::Depth,
             format!("the expression's calls nest deeper than the limit of {} levels", budget.depth),
         ),
-        "D2014" | "D2015" => (
+        "D2014" | code::SEQUENCE => (
             Limit::Sequence,
             format!("a sequence has more than the limit of {} items", budget.sequence),
         ),

@@ -1,6 +1,7 @@
 //! The official suites of the expression languages, through the code that nodes use.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+#![expect(clippy::print_stdout, reason = "the counts are part of what the tests show")]
 
 mod jsonata;
 mod jsonlogic;
@@ -10,21 +11,17 @@ use std::path::{Path, PathBuf};
 
 use mcpgraph_value::Value;
 
-/// The folder of a suite; none, with a note, where the suites are not at hand.
+/// The folder of a suite, if the suites are at hand.
 fn suite(name: &str) -> Option<PathBuf> {
     let given = std::env::var_os("MCPGRAPH_SUITES").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .map(|folder| folder.join("../shared/suites"))
-        .find(|folder| folder.is_dir());
-    let folder = given.or(beside)?.join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    None
+    let beside = || {
+        let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        above.map(|folder| folder.join("../shared/suites")).find(|folder| folder.is_dir())
+    };
+    given.or_else(beside).map(|suites| suites.join(name)).filter(|folder| folder.is_dir())
 }
 
-/// The suite's folder, or a note that the test is skipped.
+/// The folder of a suite; without it the test ends with a note.
 macro_rules! suite_or_skip {
     ($name:literal) => {
         match crate::suite($name) {

@@ -7,7 +7,7 @@ use jsonata_core::value::JValue;
 use mcpgraph_value::{MAX_DEPTH, Map, Value};
 
 use crate::ExprError;
-use crate::bounds::{CELL, too_deep};
+use crate::bounds::{CELL, MEMBER, OBJECT, too_deep};
 use crate::budget::Meter;
 
 /// How deep a context may nest: an output in a list of outputs in a list is deeper than an output.
@@ -67,10 +67,11 @@ fn from_engine(
             Value::array(converted)
         }
         JValue::Object(members) => {
+            meter.spend(OBJECT)?;
             let mut converted = Map::with_capacity(members.len());
             for (key, member) in members.iter() {
                 if let Some(member) = from_engine(member, depth + 1, meter)? {
-                    meter.spend(key.len())?;
+                    meter.spend(MEMBER + key.len())?;
                     converted.insert(key.as_str(), member);
                 }
             }
