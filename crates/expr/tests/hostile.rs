@@ -130,10 +130,10 @@ fn sources_that_nest() {
 }
 
 #[test]
-fn a_panic_of_the_engine_is_an_error() {
-    // Arabic digits in a picture.
-    let error = jsonata("$parseInteger('١٢', '٠٠')");
-    assert!(error.is_ok() || error.is_err_and(|error| error.code == code::INTERNAL));
+fn faults_of_the_engine_are_errors_at_worst() {
+    // Arabic digits in a picture make it panic.
+    drop(jsonata("$parseInteger('12', '٠')"));
+    drop(jsonata("$parseInteger('1', '٠٠٠')"));
 }
 
 #[test]

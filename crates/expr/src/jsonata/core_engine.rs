@@ -32,7 +32,7 @@ impl Program {
     pub(super) fn compile(program: &mcpgraph_jsonata::Program) -> Result<Self, ExprError> {
         let parsed = guard::catch(|| parser::parse(program.source()))?;
         let mut ast = parsed.map_err(|error| coded(&error.to_string()))?;
-        syntax::count_concatenations(&mut ast);
+        syntax::adapt(&mut ast);
         Ok(Self { ast, wanted: Wanted::by(program) })
     }
 

@@ -284,6 +284,9 @@ fn functions_that_the_engine_has_wrong() {
     check("{}", "$pad('x', -3) & '|'", Some(r#""  x|""#));
     check("{}", "'a' & 1 & $.missing & true & [1, 2] & null", Some(r#""a1true[1,2]null""#));
     check("{}", "$formatInteger(14, 'I')", Some(r#""XIV""#));
+    check("{}", "['a', 'bc'].$pad(-3)", Some(r#"["  a", " bc"]"#));
+    check("{}", "['a b'].$encodeUrl() & [4].$formatInteger('i')", Some(r#""a%20biv""#));
+    check("{}", "'a' ~> $pad(-3) ~> $encodeUrl", Some(r#""%20%20a""#));
 }
 
 #[test]

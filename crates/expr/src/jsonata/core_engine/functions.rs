@@ -62,10 +62,9 @@ pub(super) fn register(
     evaluator.register_fn_override("encodeUrlComponent", |args: &[JValue]| {
         encode("encodeUrlComponent", args, "-_.!~*'()")
     })?;
-    // Its panic on digits that are not ASCII is caught with every other; the name is kept here so
-    // that the list of what is wrong in the engine is complete.
     let counted = Rc::clone(spent);
     evaluator.register_fn_override("pad", move |args: &[JValue]| {
+        text("pad", args)?;
         if let Some(width) = args.get(1).and_then(JValue::as_f64) {
             counted.add(width.abs() as usize)?;
         }
@@ -75,8 +74,8 @@ pub(super) fn register(
     evaluator.register_fn_override("formatInteger", move |args: &[JValue]| {
         // Roman numerals have a letter for every thousand.
         let roman = |picture: &str| picture.contains(['i', 'I']);
-        if args.get(1).and_then(JValue::as_str).is_some_and(roman)
-            && let Some(number) = args.first().and_then(JValue::as_f64)
+        if let Some(number) = number("formatInteger", args, 0)?
+            && args.get(1).and_then(JValue::as_str).is_some_and(roman)
         {
             counted.add((number.abs() / 1000.0) as usize)?;
         }

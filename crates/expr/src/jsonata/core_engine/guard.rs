@@ -1,4 +1,4 @@
-//! A panic in the engine is an error of the expression.
+//! A panic in the engine is an error of the expression; `$parseInteger('12', '٠')` is one that does.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,4 +32,20 @@ pub(super) fn catch<R>(work: impl FnOnce() -> R) -> Result<R, ExprError> {
             .unwrap_or("no reason given");
         ExprError::new(code::INTERNAL, format!("the JSONata engine failed: {reason}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::catch;
+    use crate::code;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        assert_eq!(catch(|| 1), Ok(1));
+        let error = catch(|| panic!("no {}", 1)).map(|()| 0).unwrap_err();
+        assert_eq!(
+            (error.code.as_str(), error.message.as_str()),
+            (code::INTERNAL, "the JSONata engine failed: no 1",)
+        );
+    }
 }

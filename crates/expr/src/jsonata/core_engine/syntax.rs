@@ -4,17 +4,43 @@ use jsonata_core::ast::{AstNode, BinaryOp, PathStep, Stage};
 
 use super::functions::CONCATENATE;
 
-/// Puts a function of ours in the place of every `&`, because the engine does not count the bytes
-/// of the strings it builds.
-pub(super) fn count_concatenations(ast: &mut AstNode) {
+/// The functions that are replaced by ours and take the context as their first argument where
+/// fewer are given. The engine does not tell our functions what the context is.
+const CONTEXTUAL: [(&str, usize); 4] =
+    [("pad", 2), ("formatInteger", 2), ("encodeUrl", 1), ("encodeUrlComponent", 1)];
+
+/// Makes an expression use our functions: in the place of every `&`, because the engine does not
+/// count the bytes of the strings it builds, and with the context where it is left out.
+pub(super) fn adapt(ast: &mut AstNode) {
     let mut pending = vec![ast];
     while let Some(node) = pending.pop() {
-        if let AstNode::Binary { op: BinaryOp::Concatenate, lhs, rhs } = node {
-            let args = vec![take(lhs), take(rhs)];
-            *node = AstNode::Function { name: CONCATENATE.to_owned(), args, is_builtin: true };
+        match node {
+            AstNode::Binary { op: BinaryOp::Concatenate, lhs, rhs } => {
+                let args = vec![take(lhs), take(rhs)];
+                *node = AstNode::Function { name: CONCATENATE.to_owned(), args, is_builtin: true };
+            }
+            AstNode::Function { name, args, .. } if lacks_context(name, args) => {
+                args.insert(0, AstNode::Variable(String::new()));
+            }
+            // What stands before `~>` is the first argument.
+            AstNode::Binary { op: BinaryOp::ChainPipe, lhs, rhs } => {
+                pending.push(lhs);
+                match &mut **rhs {
+                    AstNode::Function { args, .. } => pending.extend(args),
+                    rhs => pending.push(rhs),
+                }
+                continue;
+            }
+            _ => {}
         }
         push_children(node, &mut pending);
     }
+}
+
+fn lacks_context(name: &str, args: &[AstNode]) -> bool {
+    let fewest = CONTEXTUAL.iter().find(|(known, _)| *known == name).map(|(_, fewest)| *fewest);
+    fewest.is_some_and(|fewest| args.len() + 1 == fewest)
+        && !args.iter().any(|arg| matches!(arg, AstNode::Placeholder))
 }
 
 fn take(node: &mut AstNode) -> AstNode {
