@@ -6,15 +6,32 @@
 //! It knows nothing of graphs, nodes or protocols; what those offer to expressions comes in as
 //! bindings.
 
+mod bindings;
 mod builtins;
+mod compare;
+mod error;
+mod eval;
+mod frame;
+mod function;
+mod item;
+mod js;
+mod json;
+mod limits;
+mod picture;
 mod plan;
 mod program;
 mod reads;
+mod regex;
 mod signature;
 mod span;
 mod stack;
 mod syntax;
 
+pub use bindings::{BadSignature, Bindings};
+pub use error::EvalError;
+pub use eval::Environment;
+pub use function::{HostCall, HostFunction};
+pub use limits::Limits;
 pub use program::{Program, parse};
 pub use reads::{LiteralCall, ReadPath, Reads, Segment};
 pub use signature::Signature;

@@ -2,7 +2,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::plan::{self, Plan};
+use mcpgraph_value::Value;
+
+use crate::error::EvalError;
+use crate::eval::{self, Environment};
+use crate::plan::{self, Embedding, Plan};
 use crate::reads::{self, Reads};
 use crate::syntax;
 use crate::syntax::ast::Expr;
@@ -23,7 +27,7 @@ struct Compiled {
 /// The first error is the one the reference implementation reports.
 pub fn parse(source: &str) -> Result<Program, Vec<SyntaxError>> {
     let syntax = syntax::parse(source)?;
-    let plan = plan::lower(&syntax)?;
+    let plan = plan::lower(&syntax, Embedding::Whole)?;
     Ok(Program(Arc::new(Compiled { source: source.into(), syntax, plan })))
 }
 
@@ -43,8 +47,13 @@ impl Program {
         reads::reads(&self.0.syntax)
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
-        &self.0.plan
+    /// Evaluates it on an input; `None` stands for JSONata's "undefined" on both sides.
+    pub fn evaluate(
+        &self,
+        input: Option<&Value>,
+        environment: &Environment,
+    ) -> Result<Option<Value>, EvalError> {
+        eval::evaluate(&self.0.plan, input, environment)
     }
 }
 

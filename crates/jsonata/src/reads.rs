@@ -6,6 +6,7 @@ use crate::Span;
 use crate::builtins;
 use crate::stack;
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Literal};
+use crate::syntax::names::BoundNames;
 
 /// The parts of its input that an expression reads.
 ///
@@ -52,8 +53,7 @@ pub struct LiteralCall {
 
 /// Collects what `expr` reads.
 pub(crate) fn reads(expr: &Expr) -> Reads {
-    let mut reader = Reader { reads: Reads::default(), rebinds: Vec::new() };
-    reader.find_rebinds(expr);
+    let mut reader = Reader { reads: Reads::default(), names: BoundNames::of(expr) };
     reader.visit(expr, Context::Root);
     reader.reads
 }
@@ -68,8 +68,8 @@ enum Context {
 
 struct Reader {
     reads: Reads,
-    /// The variables the expression binds; they may not be what their name says.
-    rebinds: Vec<Arc<str>>,
+    /// A variable that the expression binds may not be what its name says.
+    names: BoundNames,
 }
 
 /// How far a path is known.
@@ -81,21 +81,6 @@ enum Head {
 }
 
 impl Reader {
-    fn find_rebinds(&mut self, expr: &Expr) {
-        stack::grow(|| {
-            match &expr.kind {
-                ExprKind::Bind { name, .. }
-                | ExprKind::Focus { name, .. }
-                | ExprKind::Index { name, .. } => self.rebinds.push(name.clone()),
-                ExprKind::Lambda(lambda) => self.rebinds.extend(lambda.parameters.iter().cloned()),
-                _ => {}
-            }
-            for child in expr.children() {
-                self.find_rebinds(child);
-            }
-        });
-    }
-
     fn visit_all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>, context: Context) {
         for expr in exprs {
             self.visit(expr, context);
@@ -166,7 +151,7 @@ impl Reader {
             },
             ExprKind::Variable(name) => match &**name {
                 "" if context == Context::Root => Head::Known(Vec::new()),
-                "$" if !self.rebinds.contains(name) => Head::Known(Vec::new()),
+                "$" if !self.names.binds(name) => Head::Known(Vec::new()),
                 _ => Head::Lost,
             },
             ExprKind::Wildcard | ExprKind::Descendants | ExprKind::Parent => {
@@ -253,7 +238,7 @@ impl Reader {
 
     fn call(&mut self, function: &Expr, arguments: &[Expr], context: Context, implied: usize) {
         if let ExprKind::Variable(name) = &function.kind {
-            let rebound = self.rebinds.contains(name);
+            let rebound = self.names.binds(name);
             if !rebound && context == Context::Root {
                 let given = implied + arguments.len();
                 self.reads.whole_context |= builtins::reads_context(name, given);

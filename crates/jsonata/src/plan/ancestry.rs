@@ -8,25 +8,15 @@ use crate::syntax::error::{Fault, SyntaxError};
 /// back over another `%` adds one; the step at which none is left is the one.
 #[derive(Default)]
 pub(super) struct Ancestry {
-    slots: Vec<SlotState>,
+    /// How many levels up each slot still has to look.
+    levels: Vec<usize>,
     pub(super) errors: Vec<SyntaxError>,
-}
-
-struct SlotState {
-    level: usize,
-    /// Slots that mean the same step share a label.
-    label: u32,
 }
 
 impl Ancestry {
     pub(super) fn new_slot(&mut self) -> Slot {
-        let slot = self.slots.len();
-        self.slots.push(SlotState { level: 1, label: slot as u32 });
-        slot
-    }
-
-    pub(super) fn labels(&self) -> Vec<u32> {
-        self.slots.iter().map(|slot| slot.label).collect()
+        self.levels.push(1);
+        self.levels.len() - 1
     }
 
     /// Hands on to `outer` what `inner` could not find inside itself.
@@ -43,10 +33,10 @@ impl Ancestry {
             return;
         }
         for &slot in &predicate.seeking {
-            if self.slots[slot].level == 1 {
+            if self.levels[slot] == 1 {
                 self.seek(step, slot);
             } else {
-                self.slots[slot].level = self.slots[slot].level.saturating_sub(1);
+                self.levels[slot] = self.levels[slot].saturating_sub(1);
             }
         }
         Self::push(&mut step.seeking, predicate);
@@ -62,7 +52,7 @@ impl Ancestry {
         }
         for slot in slots {
             let mut rest = &mut *before;
-            while self.slots[slot].level > 0 {
+            while self.levels[slot] > 0 {
                 let Some((step, earlier)) = rest.split_last_mut() else {
                     seeking.push(slot);
                     break;
@@ -89,21 +79,18 @@ impl Ancestry {
     fn seek(&mut self, step: &mut Node, slot: Slot) -> bool {
         match &mut step.kind {
             NodeKind::Name(_) | NodeKind::Wildcard => {
-                self.slots[slot].level = self.slots[slot].level.saturating_sub(1);
-                if self.slots[slot].level == 0 {
-                    if let Some(other) = step.step.ancestor {
-                        self.slots[slot].label = self.slots[other].label;
-                    }
-                    step.step.ancestor = Some(slot);
+                self.levels[slot] = self.levels[slot].saturating_sub(1);
+                if self.levels[slot] == 0 {
+                    step.step.ancestors.push(slot);
                     step.step.tuple = true;
                 }
                 true
             }
             NodeKind::Parent(_) => {
-                self.slots[slot].level += 1;
+                self.levels[slot] += 1;
                 true
             }
-            NodeKind::Block(items) => match items.last_mut() {
+            NodeKind::Block(block) => match block.items.last_mut() {
                 Some(last) => {
                     step.step.tuple = true;
                     self.seek(last, slot)
@@ -114,7 +101,7 @@ impl Ancestry {
                 step.step.tuple = true;
                 let mut found = true;
                 for (back, inner) in steps.iter_mut().rev().enumerate() {
-                    if !found || (back > 0 && self.slots[slot].level == 0) {
+                    if !found || (back > 0 && self.levels[slot] == 0) {
                         break;
                     }
                     found = self.seek(inner, slot);
@@ -139,9 +126,9 @@ pub(super) fn kind_name(kind: &NodeKind) -> &'static str {
     match kind {
         NodeKind::Path { .. } => "path",
         NodeKind::Literal(_) => "value",
-        NodeKind::Regex { .. } => "regex",
+        NodeKind::Regex(_) => "regex",
         NodeKind::Name(_) => "name",
-        NodeKind::Variable(_) => "variable",
+        NodeKind::Variable(_) | NodeKind::Context => "variable",
         NodeKind::Wildcard => "wildcard",
         NodeKind::Descendants => "descendant",
         NodeKind::Parent(_) => "parent",

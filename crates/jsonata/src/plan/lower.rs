@@ -1,33 +1,53 @@
 use std::sync::Arc;
 
 use super::ancestry::{Ancestry, kind_name};
-use super::{Call, Group, LambdaPlan, Node, NodeKind, Plan, Slot, SortKey, Stage, TransformPlan};
+use super::{
+    Block, Call, Group, LambdaPlan, Node, NodeKind, Plan, Slot, SortKey, Stage, TransformPlan,
+    Variable,
+};
 use crate::Span;
+use crate::builtins;
+use crate::regex::Regex;
 use crate::stack;
 use crate::syntax::MAX_ERRORS;
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Literal};
 use crate::syntax::error::{Fault, SyntaxError};
+use crate::syntax::names::BoundNames;
 
 /// Makes the plan of a syntax tree, or says what in it has no meaning.
-pub(crate) fn lower(expr: &Expr) -> Result<Plan, Vec<SyntaxError>> {
-    let mut lowering = Lowering::default();
+pub(crate) fn lower(expr: &Expr, embedding: Embedding) -> Result<Plan, Vec<SyntaxError>> {
+    let names = BoundNames::of(expr);
+    // What `$eval` runs sees the variables around it and may bind more of them.
+    let open = embedding == Embedding::Nested || names.mentions("eval");
+    let mut lowering = Lowering { ancestry: Ancestry::default(), names, open, binds: 0 };
     let root = lowering.node(expr);
     if matches!(root.kind, NodeKind::Parent(_)) || !root.seeking.is_empty() {
         lowering.ancestry.no_parent(kind_name(&root.kind), root.span);
     }
-    let labels = lowering.ancestry.labels();
     let mut errors = lowering.ancestry.errors;
     if errors.is_empty() {
-        return Ok(Plan { root, labels, bound: lowering.bound });
+        return Ok(Plan { root });
     }
     errors.truncate(MAX_ERRORS);
     Err(errors)
 }
 
-#[derive(Default)]
+/// Where an expression is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Embedding {
+    /// By itself.
+    Whole,
+    /// By `$eval`, inside another.
+    Nested,
+}
+
 struct Lowering {
     ancestry: Ancestry,
-    bound: Vec<Arc<str>>,
+    names: BoundNames,
+    /// Whether variables may be bound by expressions that are not known here.
+    open: bool,
+    /// How many bindings have been met in the scope being lowered.
+    binds: usize,
 }
 
 impl Lowering {
@@ -39,10 +59,23 @@ impl Lowering {
         }
     }
 
-    fn bind_name(&mut self, name: &Arc<str>) {
-        if !self.bound.contains(name) {
-            self.bound.push(name.clone());
+    fn variable(&self, name: &Arc<str>) -> NodeKind {
+        if name.is_empty() {
+            return NodeKind::Context;
         }
+        NodeKind::Variable(Variable {
+            name: name.clone(),
+            may_be_local: self.open || self.names.binds(name),
+            builtin: builtins::find(name),
+        })
+    }
+
+    /// Lowers what has a scope of its own; says whether anything is bound there.
+    fn in_scope<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> (R, bool) {
+        let outside = std::mem::replace(&mut self.binds, 0);
+        let result = work(self);
+        let inside = std::mem::replace(&mut self.binds, outside);
+        (result, inside > 0)
     }
 
     fn boxed(&mut self, expr: &Expr) -> Box<Node> {
@@ -60,10 +93,15 @@ impl Lowering {
         let mut cons_array = false;
         let kind = match &expr.kind {
             ExprKind::Literal(literal) => NodeKind::Literal(literal.clone()),
-            ExprKind::Regex { pattern, flags } => {
-                NodeKind::Regex { pattern: pattern.clone(), flags: *flags }
-            }
-            ExprKind::Variable(name) => NodeKind::Variable(name.clone()),
+            ExprKind::Regex { pattern, flags } => match Regex::new(pattern, *flags) {
+                Ok(regex) => NodeKind::Regex(Arc::new(regex)),
+                Err(reason) => {
+                    let pattern = pattern.to_string();
+                    self.fault(Fault::BadRegex { pattern, reason }, expr.span);
+                    NodeKind::Placeholder
+                }
+            },
+            ExprKind::Variable(name) => self.variable(name),
             ExprKind::Wildcard => NodeKind::Wildcard,
             ExprKind::Descendants => NodeKind::Descendants,
             ExprKind::Parent => NodeKind::Parent(self.ancestry.new_slot()),
@@ -120,7 +158,7 @@ impl Lowering {
                 NodeKind::Binary { op: *op, lhs, rhs }
             }
             ExprKind::Bind { name, value } => {
-                self.bind_name(name);
+                self.binds += 1;
                 let value = self.boxed(value);
                 Ancestry::push(&mut seeking, &value);
                 NodeKind::Bind { name: name.clone(), value }
@@ -143,14 +181,14 @@ impl Lowering {
                 NodeKind::Coalesce { value, default }
             }
             ExprKind::Block(items) => {
-                let items = self.list(items, &mut seeking);
+                let (items, binds) = self.in_scope(|lowering| lowering.list(items, &mut seeking));
                 cons_array = items.iter().any(|item| match &item.kind {
                     NodeKind::Path { steps, .. } => {
                         item.cons_array || steps.first().is_some_and(|step| step.cons_array)
                     }
                     _ => item.cons_array,
                 });
-                NodeKind::Block(items)
+                NodeKind::Block(Block { items, is_scope: binds || self.open })
             }
             ExprKind::Array(items) => NodeKind::Array(self.list(items, &mut seeking)),
             ExprKind::Object(pairs) => {
@@ -169,13 +207,11 @@ impl Lowering {
                 if partial { NodeKind::Partial(call) } else { NodeKind::Call(call) }
             }
             ExprKind::Lambda(lambda) => {
-                for name in &lambda.parameters {
-                    self.bind_name(name);
-                }
+                let (body, _) = self.in_scope(|lowering| lowering.node(&lambda.body));
                 NodeKind::Lambda(Arc::new(LambdaPlan {
                     parameters: lambda.parameters.clone(),
                     signature: lambda.signature.clone(),
-                    body: self.node(&lambda.body),
+                    body,
                 }))
             }
             ExprKind::Transform { pattern, update, delete } => {
@@ -285,7 +321,6 @@ impl Lowering {
     }
 
     fn focus(&mut self, expr: &Expr, input: &Expr, name: &Arc<str>) -> Node {
-        self.bind_name(name);
         let mut node = self.node(input);
         let fault = node.with_last_step(|step| {
             step.keep_array |= expr.keep_array;
@@ -306,7 +341,6 @@ impl Lowering {
     }
 
     fn index(&mut self, input: &Expr, name: &Arc<str>) -> Node {
-        self.bind_name(name);
         let mut node = self.node(input);
         if node.steps_mut().is_none() {
             node.step

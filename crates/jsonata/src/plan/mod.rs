@@ -6,20 +6,18 @@ mod lower;
 
 use std::sync::Arc;
 
-pub(crate) use lower::lower;
+pub(crate) use lower::{Embedding, lower};
 
 use crate::Span;
+use crate::builtins::Builtin;
+use crate::regex::Regex;
 use crate::signature::Signature;
-use crate::syntax::ast::{BinaryOp, Literal, RegexFlags};
+use crate::syntax::ast::{BinaryOp, Literal};
 
 /// A whole expression, ready to be evaluated.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) root: Node,
-    /// The label each slot ended up with; a slot is what one `%` refers to.
-    pub(crate) labels: Vec<u32>,
-    /// The names that the expression gives to variables anywhere.
-    pub(crate) bound: Vec<Arc<str>>,
 }
 
 /// The number of one `%` of the source.
@@ -52,8 +50,8 @@ pub(crate) struct Step {
     pub(crate) focus: Option<Arc<str>>,
     /// The variable of `#`.
     pub(crate) index: Option<Arc<str>>,
-    /// The slot whose parent is the input of this step.
-    pub(crate) ancestor: Option<Slot>,
+    /// The slots whose parent is the input of this step.
+    pub(crate) ancestors: Vec<Slot>,
     /// Whether the path carries variables from this step on.
     pub(crate) tuple: bool,
 }
@@ -92,6 +90,22 @@ pub(crate) struct TransformPlan {
     pub(crate) token: Span,
 }
 
+/// A reference to a variable.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: Arc<str>,
+    /// Whether a scope of the expression may hold it; if not, scopes need not be searched.
+    pub(crate) may_be_local: bool,
+    pub(crate) builtin: Option<&'static Builtin>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) items: Vec<Node>,
+    /// Whether it binds variables, so that it needs a scope.
+    pub(crate) is_scope: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) function: Node,
@@ -100,24 +114,49 @@ pub(crate) struct Call {
 
 #[derive(Debug)]
 pub(crate) enum NodeKind {
-    Path { steps: Vec<Node>, keep_singleton: bool },
+    Path {
+        steps: Vec<Node>,
+        keep_singleton: bool,
+    },
     Literal(Literal),
-    Regex { pattern: Arc<str>, flags: RegexFlags },
+    Regex(Arc<Regex>),
     Name(Arc<str>),
-    Variable(Arc<str>),
+    /// `$`
+    Context,
+    Variable(Variable),
     Wildcard,
     Descendants,
     Parent(Slot),
     Placeholder,
     Sort(Vec<SortKey>),
     Negate(Box<Node>),
-    Binary { op: BinaryOp, lhs: Box<Node>, rhs: Box<Node> },
-    Chain { lhs: Box<Node>, rhs: Box<Node> },
-    Bind { name: Arc<str>, value: Box<Node> },
-    Condition { condition: Box<Node>, then: Box<Node>, otherwise: Option<Box<Node>> },
-    Elvis { value: Box<Node>, default: Box<Node> },
-    Coalesce { value: Box<Node>, default: Box<Node> },
-    Block(Vec<Node>),
+    Binary {
+        op: BinaryOp,
+        lhs: Box<Node>,
+        rhs: Box<Node>,
+    },
+    Chain {
+        lhs: Box<Node>,
+        rhs: Box<Node>,
+    },
+    Bind {
+        name: Arc<str>,
+        value: Box<Node>,
+    },
+    Condition {
+        condition: Box<Node>,
+        then: Box<Node>,
+        otherwise: Option<Box<Node>>,
+    },
+    Elvis {
+        value: Box<Node>,
+        default: Box<Node>,
+    },
+    Coalesce {
+        value: Box<Node>,
+        default: Box<Node>,
+    },
+    Block(Block),
     Array(Vec<Node>),
     Object(Group),
     Call(Box<Call>),

@@ -3,6 +3,7 @@
 pub mod ast;
 pub(crate) mod error;
 mod lexer;
+pub(crate) mod names;
 mod parser;
 mod token;
 

@@ -77,3 +77,23 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap().to_string_lossy().into_owned()
 }
+
+/// The input of a case.
+pub(crate) fn data(suite: &Path, case: &Case) -> Option<Value> {
+    if let Some(data) = case.fields.get("data") {
+        return Some(data.clone());
+    }
+    let dataset = case.fields.get("dataset")?.as_str()?;
+    let text = std::fs::read_to_string(suite.join(format!("datasets/{dataset}.json"))).unwrap();
+    Some(Value::from_json(&text).unwrap())
+}
+
+/// Whether a result is the expected one; numbers may differ in how they are held.
+pub(crate) fn same(expected: Option<&Value>, got: Option<&Value>, unordered: bool) -> bool {
+    match (expected, got) {
+        (Some(Value::Array(expected)), Some(Value::Array(got))) if unordered => {
+            expected.len() == got.len() && expected.iter().all(|item| got.contains(item))
+        }
+        (expected, got) => expected == got,
+    }
+}

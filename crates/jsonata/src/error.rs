@@ -1,0 +1,75 @@
+use std::fmt;
+use std::ops::Range;
+
+use mcpgraph_value::Value;
+
+use crate::Span;
+
+/// Why an evaluation failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvalError {
+    /// The code the reference implementation uses, such as `T2001`; `D1012` and `U1xxx` name limits.
+    pub code: &'static str,
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// The operator or function concerned.
+    pub token: Option<String>,
+    /// Where, as the reference implementation counts: the end of the token, in bytes.
+    pub position: Option<usize>,
+    /// The bytes of the source to underline.
+    pub span: Option<Range<usize>>,
+    /// The offending value.
+    pub value: Option<Value>,
+}
+
+impl EvalError {
+    /// An error with a code and a message; the engine adds the place.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), token: None, position: None, span: None, value: None }
+    }
+
+    /// The same with the offending value.
+    #[must_use]
+    pub fn with_value(mut self, value: Option<Value>) -> Self {
+        self.value = value;
+        self
+    }
+
+    /// Whether a limit or a cancellation ended the evaluation, not the expression itself.
+    pub fn is_limit(&self) -> bool {
+        matches!(self.code, "D1011" | "D1012" | "D2015" | "U1001" | "U1002" | "U1003" | "U1004")
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for EvalError {}
+
+/// An error on its way up; boxed, so that results stay small.
+pub(crate) type Failure = Box<EvalError>;
+
+/// The result of evaluating something; `None` is JSONata's "undefined".
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+pub(crate) fn fail(code: &'static str, message: impl Into<String>) -> Failure {
+    Box::new(EvalError::new(code, message))
+}
+
+/// Places an error that has no place yet.
+pub(crate) fn place(failure: &mut Failure, token: Span, span: Span) {
+    if failure.position.is_none() {
+        failure.position = Some(token.end as usize);
+        failure.span = Some(span.range());
+    }
+}
+
+/// Places an error, whatever place it had.
+pub(crate) fn replace(failure: &mut Failure, token: Span, text: &str) {
+    failure.position = Some(token.end as usize);
+    failure.span = Some(token.range());
+    failure.token = Some(text.to_owned());
+}

@@ -1,0 +1,405 @@
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mcpgraph_value::Value;
+
+use super::tuple::Stream;
+use super::{Evaluator, collapse};
+use crate::compare::{as_number, truth};
+use crate::error::Outcome;
+use crate::frame::Scope;
+use crate::item::{Item, Items, List};
+use crate::plan::{Node, NodeKind, Stage};
+use crate::stack;
+use crate::syntax::ast::Literal;
+
+/// What a path gives: items, or tuples for the path around it.
+pub(super) enum PathResult {
+    Item(Option<Item>),
+    Stream(Stream),
+}
+
+impl Evaluator<'_> {
+    pub(super) fn path(
+        &mut self,
+        node: &Node,
+        steps: &[Node],
+        keep_singleton: bool,
+        input: Option<&Item>,
+        scope: &Scope,
+    ) -> Outcome<Option<Item>> {
+        // A single name is by far the most common path.
+        if let [step] = steps
+            && let NodeKind::Name(name) = &step.kind
+            && !keep_singleton
+            && !step.step.tuple
+            && step.step.stages.is_empty()
+            && node.group.is_none()
+            && let Some(Item::Value(Value::Object(members))) = input
+        {
+            return Ok(members.get(name).cloned().map(Item::Value));
+        }
+        match self.path_or_stream(node, steps, keep_singleton, input, scope)? {
+            PathResult::Item(item) => Ok(item),
+            PathResult::Stream(stream) => self.stream_items(stream).map(Some),
+        }
+    }
+
+    pub(super) fn path_or_stream(
+        &mut self,
+        node: &Node,
+        steps: &[Node],
+        keep_singleton: bool,
+        input: Option<&Item>,
+        scope: &Scope,
+    ) -> Outcome<PathResult> {
+        let Some(first) = steps.first() else { return Ok(PathResult::Item(None)) };
+        // A path that starts with a variable does not go through the items of its context.
+        let is_absolute = matches!(first.kind, NodeKind::Variable(_) | NodeKind::Context);
+        let mut current: Option<Item> = match input {
+            Some(item) if item.is_array() && !is_absolute => Some(item.clone()),
+            input => Some(Item::sequence(vec![input.cloned().unwrap_or(Item::Hole)])),
+        };
+        let mut stream: Option<Stream> = None;
+        let mut is_stream = false;
+        for (index, step) in steps.iter().enumerate() {
+            is_stream |= step.step.tuple;
+            if index == 0 && step.cons_array {
+                current = self.eval(step, current.as_ref(), scope)?;
+            } else if is_stream {
+                stream = Some(self.tuple_step(step, current.as_ref(), stream.take(), scope)?);
+                continue;
+            } else {
+                let last = index == steps.len() - 1;
+                current = Some(self.step(step, current.as_ref(), scope, last)?);
+            }
+            let is_empty = match &current {
+                None => true,
+                Some(item) => item.items().is_some_and(Items::is_empty),
+            };
+            if is_empty && !is_stream {
+                break;
+            }
+        }
+        if let Some(stream) = &mut stream {
+            if let Some(group) = &node.group {
+                return self.group_stream(group, stream, scope).map(|o| PathResult::Item(Some(o)));
+            }
+            if node.step.tuple {
+                return Ok(PathResult::Stream(std::mem::take(stream)));
+            }
+            let stream = std::mem::take(stream);
+            current = Some(self.stream_items(stream)?);
+        }
+        if keep_singleton {
+            current = current.map(keep_as_array);
+        }
+        if let Some(group) = &node.group {
+            return self.group(group, current.as_ref(), scope).map(|o| PathResult::Item(Some(o)));
+        }
+        Ok(PathResult::Item(current))
+    }
+
+    /// Takes every item of `input` through a step.
+    fn step(
+        &mut self,
+        step: &Node,
+        input: Option<&Item>,
+        scope: &Scope,
+        last: bool,
+    ) -> Outcome<Item> {
+        if let NodeKind::Sort(terms) = &step.kind {
+            let mut sorted = self.sort_items(step, terms, input, scope)?;
+            for stage in &step.step.stages {
+                if let Stage::Filter(predicate) = stage {
+                    sorted = self.filter(predicate, Some(sorted), scope)?;
+                }
+            }
+            return Ok(sorted);
+        }
+        let mut results = Flattened::default();
+        let is_plain_name = step.step.stages.is_empty() && step.predicates.is_empty();
+        match (&step.kind, input.and_then(Item::items)) {
+            (_, None) => {}
+            (NodeKind::Name(name), Some(Items::Values(values))) if is_plain_name => {
+                for value in values {
+                    self.budget.step()?;
+                    match value {
+                        Value::Object(members) => {
+                            if let Some(member) = members.get(name) {
+                                results.add(self, Item::Value(member.clone()))?;
+                            }
+                        }
+                        Value::Array(_) => {
+                            let found = self.lookup(Some(&Item::Value(value.clone())), name)?;
+                            if let Some(found) = collapse(found, step.keep_array) {
+                                results.add(self, found)?;
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            (_, Some(Items::Values(values))) => {
+                for value in values {
+                    self.step_item(step, Some(&Item::Value(value.clone())), scope, &mut results)?;
+                }
+            }
+            (_, Some(Items::Items(items))) => {
+                for item in items {
+                    let item = if matches!(item, Item::Hole) { None } else { Some(item) };
+                    self.step_item(step, item, scope, &mut results)?;
+                }
+            }
+        }
+        Ok(results.finish(self, last)?)
+    }
+
+    fn step_item(
+        &mut self,
+        step: &Node,
+        item: Option<&Item>,
+        scope: &Scope,
+        results: &mut Flattened,
+    ) -> Outcome<()> {
+        let mut result = self.eval(step, item, scope)?;
+        for stage in &step.step.stages {
+            if let Stage::Filter(predicate) = stage {
+                result = Some(self.filter(predicate, result, scope)?);
+            }
+        }
+        match result {
+            Some(result) => results.add(self, result),
+            None => Ok(()),
+        }
+    }
+
+    /// The items for which a predicate holds, or those at the positions it gives.
+    pub(super) fn filter(
+        &mut self,
+        predicate: &Node,
+        input: Option<Item>,
+        scope: &Scope,
+    ) -> Outcome<Item> {
+        let single;
+        let items = match input.as_ref().and_then(Item::items) {
+            Some(items) => items,
+            None => {
+                single = [input.clone().unwrap_or(Item::Hole)];
+                Items::Items(&single)
+            }
+        };
+        let length = items.len();
+        if let NodeKind::Literal(Literal::Number(number)) = predicate.kind {
+            let found = position(number, length).and_then(|index| items.get(index));
+            return Ok(match found {
+                Some(item) if item.is_array() => item,
+                found => Item::sequence(found.into_iter().collect()),
+            });
+        }
+        let mut results = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let context = if matches!(item, Item::Hole) { None } else { Some(&item) };
+            let verdict = self.eval(predicate, context, scope)?;
+            for _ in 0..self.times_selected(verdict, index, length)? {
+                self.push(&mut results, item.clone())?;
+            }
+        }
+        Ok(Item::sequence(results))
+    }
+
+    /// How often the verdict of a predicate selects the item at `index`.
+    pub(super) fn times_selected(
+        &mut self,
+        verdict: Option<Item>,
+        index: usize,
+        length: usize,
+    ) -> Outcome<usize> {
+        let Some(verdict) = verdict else { return Ok(0) };
+        if let Some(number) = as_number(&verdict)? {
+            return Ok(usize::from(position(number, length) == Some(index)));
+        }
+        if let Some(items) = verdict.items() {
+            let mut count = 0;
+            let mut all_numbers = true;
+            for item in items.iter() {
+                match as_number(&item)? {
+                    Some(number) => {
+                        count += usize::from(position(number, length) == Some(index));
+                    }
+                    None => {
+                        all_numbers = false;
+                        break;
+                    }
+                }
+            }
+            if all_numbers {
+                return Ok(count);
+            }
+        }
+        Ok(usize::from(truth(Some(&verdict), &mut self.budget)?))
+    }
+
+    /// The member `name` of an object, or of every object in an array.
+    pub(crate) fn lookup(
+        &mut self,
+        input: Option<&Item>,
+        name: &Arc<str>,
+    ) -> Outcome<Option<Item>> {
+        let Some(input) = input else { return Ok(None) };
+        if let Some(members) = input.members() {
+            return Ok(members.get(name));
+        }
+        if !input.is_array() {
+            return Ok(None);
+        }
+        let mut results = Vec::new();
+        self.lookup_all(input, name, &mut results)?;
+        Ok(Some(Item::sequence(results)))
+    }
+
+    fn lookup_all(
+        &mut self,
+        input: &Item,
+        name: &Arc<str>,
+        results: &mut Vec<Item>,
+    ) -> Outcome<()> {
+        let Some(items) = input.items() else { return Ok(()) };
+        self.budget.enter()?;
+        for item in items.iter() {
+            self.budget.step()?;
+            if let Some(members) = item.members() {
+                if let Some(member) = members.get(name) {
+                    self.extend(results, member)?;
+                }
+            } else if item.is_array() {
+                stack::grow(|| self.lookup_all(&item, name, results))?;
+            }
+        }
+        self.budget.leave();
+        Ok(())
+    }
+
+    /// `*`: all members of an object, arrays among them flattened.
+    pub(super) fn wildcard(&mut self, input: Option<&Item>) -> Outcome<Item> {
+        let mut results = Vec::new();
+        let input = match input {
+            Some(Item::List(list)) if list.is_wrapper => list.items.first(),
+            input => input,
+        };
+        if let Some(input) = input {
+            if let Some(members) = input.members() {
+                for (_, member) in members.entries() {
+                    self.flatten(member, &mut results)?;
+                }
+            } else if let Some(items) = input.items() {
+                for item in items.iter() {
+                    self.flatten(item, &mut results)?;
+                }
+            }
+        }
+        Ok(Item::sequence(results))
+    }
+
+    fn flatten(&mut self, item: Item, results: &mut Vec<Item>) -> Outcome<()> {
+        let Some(items) = item.items() else { return self.push(results, item) };
+        self.budget.enter()?;
+        for item in items.iter() {
+            stack::grow(|| self.flatten(item, results))?;
+        }
+        self.budget.leave();
+        Ok(())
+    }
+
+    /// `**`: the input and everything in it, except arrays themselves.
+    pub(super) fn descendants(&mut self, input: Option<&Item>) -> Outcome<Option<Item>> {
+        let Some(input) = input else { return Ok(None) };
+        let mut results = Vec::new();
+        self.descend(input.clone(), &mut results)?;
+        if results.len() == 1 {
+            return Ok(results.pop());
+        }
+        Ok(Some(Item::sequence(results)))
+    }
+
+    fn descend(&mut self, item: Item, results: &mut Vec<Item>) -> Outcome<()> {
+        self.budget.enter()?;
+        if !item.is_array() {
+            self.push(results, item.clone())?;
+        }
+        if let Some(items) = item.items() {
+            for item in items.iter() {
+                stack::grow(|| self.descend(item, results))?;
+            }
+        } else if let Some(members) = item.members() {
+            for (_, member) in members.entries() {
+                stack::grow(|| self.descend(member, results))?;
+            }
+        }
+        self.budget.leave();
+        Ok(())
+    }
+}
+
+/// A position as a predicate gives it: rounded down, negative ones from the end.
+pub(super) fn position(number: f64, length: usize) -> Option<usize> {
+    let floor = number.floor();
+    let index = if floor < 0.0 { floor + length as f64 } else { floor };
+    (index >= 0.0 && index < length as f64).then_some(index as usize)
+}
+
+/// `[]` at the end of a path.
+fn keep_as_array(item: Item) -> Item {
+    match item {
+        Item::List(list) if list.is_cons && !list.is_sequence => {
+            let mut kept = List::sequence(vec![Item::List(list)]);
+            kept.keep_singleton = true;
+            Item::List(Rc::new(kept))
+        }
+        Item::List(mut list) => {
+            Rc::make_mut(&mut list).keep_singleton = true;
+            Item::List(list)
+        }
+        item => item,
+    }
+}
+
+/// The results of a step, arrays among them flattened into one sequence.
+///
+/// The first is held back: if it stays the only one and is an array of the data, it is the result
+/// of the path as it is.
+#[derive(Default)]
+struct Flattened {
+    held: Option<Item>,
+    is_started: bool,
+    items: Vec<Item>,
+}
+
+impl Flattened {
+    fn add(&mut self, evaluator: &mut Evaluator<'_>, item: Item) -> Outcome<()> {
+        if !std::mem::replace(&mut self.is_started, true) && item.is_array() {
+            self.held = Some(item);
+            return Ok(());
+        }
+        if let Some(held) = self.held.take() {
+            self.flatten(evaluator, held)?;
+        }
+        self.flatten(evaluator, item)
+    }
+
+    fn flatten(&mut self, evaluator: &mut Evaluator<'_>, item: Item) -> Outcome<()> {
+        match &item {
+            Item::List(list) if list.is_cons => evaluator.push(&mut self.items, item),
+            _ => evaluator.extend(&mut self.items, item),
+        }
+    }
+
+    fn finish(mut self, evaluator: &mut Evaluator<'_>, last: bool) -> Outcome<Item> {
+        match self.held.take() {
+            Some(held) if last && !held.is_sequence() => return Ok(held),
+            Some(held) => self.flatten(evaluator, held)?,
+            None => {}
+        }
+        Ok(Item::sequence(self.items))
+    }
+}
