@@ -188,7 +188,7 @@ struct Supported {
 
 async fn discover(link: &Link, options: &ClientOptions) -> Result<Verdict, ClientError> {
     let envelope = envelope(options, Version::LATEST);
-    let answer = link.call("server/discover", None, &envelope, first_request(options)).await;
+    let answer = link.call("server/discover", None, &envelope, first_request()).await;
     let discovered: Discovered = match answer {
         Ok(result) => match serde_json::from_str(result.get()) {
             Ok(discovered) => discovered,
@@ -274,7 +274,7 @@ fn initialize_params(options: &ClientOptions) -> Raw {
 
 async fn initialize(link: &Link, options: &ClientOptions) -> Result<Negotiated, ClientError> {
     let params = Some(initialize_params(options));
-    let result = link.call("initialize", params, &[], first_request(options)).await?;
+    let result = link.call("initialize", params, &[], first_request()).await?;
     let initialized: Initialized = serde_json::from_str(result.get()).map_err(|error| {
         ClientError::Protocol(format!("its answer to `initialize` is not one: {error}"))
     })?;
@@ -301,8 +301,8 @@ pub(super) fn legacy_version(name: &str) -> Result<Version, ClientError> {
 }
 
 /// The handshake as a whole has a deadline; its requests need none of their own.
-fn first_request(options: &ClientOptions) -> CallOptions {
-    let request = RequestOptions { timeout: options.start_timeout, ..RequestOptions::default() };
+fn first_request() -> CallOptions {
+    let request = RequestOptions { timeout: Duration::MAX, ..RequestOptions::default() };
     CallOptions { request, is_listening: false, tells_cancel: false }
 }
 

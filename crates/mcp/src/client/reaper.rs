@@ -88,3 +88,40 @@ fn kill_group(group: i32) {
 fn kill_group(_: i32) {
     // Job objects end with the handle to them.
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::CommandExt;
+
+    use super::*;
+
+    fn sleeper() -> Child {
+        Command::new("sleep").arg("600").process_group(0).spawn().unwrap()
+    }
+
+    #[test]
+    fn what_is_still_on_the_list_at_the_end_is_killed() {
+        let (mut kept, mut ended) = (sleeper(), sleeper());
+        let lines = format!("+{}\n+{}\nnonsense\n+1\n-{}\n", kept.id(), ended.id(), kept.id());
+        run_reaper(lines.as_bytes());
+        assert!(!ended.wait().unwrap().success());
+        assert!(kept.try_wait().unwrap().is_none());
+        kept.kill().unwrap();
+        kept.wait().unwrap();
+    }
+
+    #[test]
+    fn the_list_is_kept_up_to_date() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let script = format!("cat > {}", file.path().display());
+        let reaper = Reaper::start(Path::new("sh"), &["-c", &script]).unwrap();
+        drop(reaper.register(4_000_000));
+        let registration = reaper.register(4_000_001);
+        // What is seen when this process dies: the end of the pipe.
+        drop(reaper.child.lock().stdin.take());
+        reaper.child.lock().wait().unwrap();
+        drop(registration);
+        let lines = std::fs::read_to_string(file.path()).unwrap();
+        assert_eq!(lines, "+4000000\n-4000000\n+4000001\n");
+    }
+}

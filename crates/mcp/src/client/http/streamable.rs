@@ -193,9 +193,12 @@ impl Streamable {
                 Err(ClientError::Protocol(format!("it accepted `{method}` without answering it")))
             }
             Answer::Refused(refusal) => {
-                let is_entry = matches!(refusal.status.as_u16(), 401 | 403);
+                // Who may not enter, or meets a server out of order, has learnt nothing about the
+                // request; least of all what era the server speaks.
+                let is_elsewhere = matches!(refusal.status.as_u16(), 401 | 403)
+                    || (method == "server/discover" && refusal.status.is_server_error());
                 match &refusal.error {
-                    Some(error) if !is_entry => Err(ClientError::Rpc(error.clone())),
+                    Some(error) if !is_elsewhere => Err(ClientError::Rpc(error.clone())),
                     _ => Err(self.endpoint.refused(refusal)),
                 }
             }
