@@ -19,7 +19,7 @@ use super::peer::{CallPeer, Outgoing};
 use super::service::{Call, Service};
 use super::session::Session;
 use super::shape;
-use crate::message::{Id, Message, Raw, Request, Response, RpcError, raw};
+use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, code, raw};
 use crate::version::Era;
 
 /// How many messages of one call wait to be put on the way to the client.
@@ -88,7 +88,6 @@ impl Server {
 
     /// Finds out who sends a request: itself in the modern era, its session in the legacy one.
     pub(crate) fn admit(
-        &self,
         request: Request,
         session: Option<&Arc<Session>>,
     ) -> Result<Admitted, (Id, RpcError)> {
@@ -126,10 +125,9 @@ impl Server {
         let version = admitted.client.version;
         let outcome = match (version.era(), method.as_str()) {
             (Era::Legacy, "ping") => Ok(raw(&serde_json::json!({}))),
-            (Era::Legacy, "initialize") => Err(RpcError::new(
-                crate::message::code::INVALID_REQUEST,
-                "this session is initialized already",
-            )),
+            (Era::Legacy, "initialize") => {
+                Err(RpcError::new(code::INVALID_REQUEST, "this session is initialized already"))
+            }
             (Era::Legacy, "subscriptions/listen") => Err(RpcError::method_not_found(&method)),
             (Era::Modern, "server/discover") => {
                 let description = self.service().describe(&admitted.client).await;
@@ -258,6 +256,17 @@ pub(super) fn params<'a, T: Deserialize<'a>>(request: &'a Request) -> Result<T, 
     let params = request.params.as_deref().map_or("{}", RawValue::get);
     serde_json::from_str(params)
         .map_err(|error| RpcError::invalid_params(format!("`{}`: {error}", request.method)))
+}
+
+/// Which request a `notifications/cancelled` is about.
+pub(crate) fn cancelled_id(notification: &Notification) -> Option<Id> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        request_id: Id,
+    }
+    let params: Params = serde_json::from_str(notification.params.as_deref()?.get()).ok()?;
+    Some(params.request_id)
 }
 
 async fn forward(outgoing: Outgoing, outlet: &dyn Outlet) {

@@ -106,7 +106,8 @@ pub(crate) fn modern_client(meta: &Meta) -> Result<Client, RpcError> {
             (capabilities.is_none(), meta_key::CLIENT_CAPABILITIES),
         ]
         .into_iter()
-        .filter_map(|(is_missing, key)| is_missing.then(|| format!("`{key}`")))
+        .filter(|(is_missing, _)| *is_missing)
+        .map(|(_, key)| format!("`{key}`"))
         .collect();
         return Err(RpcError::invalid_params(format!(
             "the request's `_meta` lacks {} (or send `initialize` first)",

@@ -32,9 +32,9 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) wanted: Wanted,
-    id: Option<Id>,
-    table: Arc<InFlight>,
-    _permit: OwnedSemaphorePermit,
+    /// Where the id is taken, if anywhere.
+    entry: Option<(Arc<InFlight>, Id)>,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl InFlight {
@@ -55,7 +55,7 @@ impl InFlight {
             ));
         }
         calls.insert(id.clone(), wanted.clone());
-        Ok(Slot { wanted, id: Some(id.clone()), table: self.clone(), _permit: permit })
+        Ok(Slot { wanted, entry: Some((self.clone(), id.clone())), _permit: Some(permit) })
     }
 
     /// The client no longer wants an answer. A request that is not there may have been answered.
@@ -107,11 +107,16 @@ impl Wanted {
 }
 
 impl Slot {
+    /// The place of a request whose id means nothing to any other.
+    pub(crate) fn alone(wanted: Wanted, permit: Option<OwnedSemaphorePermit>) -> Self {
+        Self { wanted, entry: None, _permit: permit }
+    }
+
     /// Frees the id, right before the answer is sent: a client may use it again as soon as it has
     /// the answer. The place itself is taken until the answer is on its way.
     pub(crate) fn free_id(&mut self) {
-        if let Some(id) = self.id.take() {
-            self.table.calls.lock().remove(&id);
+        if let Some((table, id)) = self.entry.take() {
+            table.calls.lock().remove(&id);
         }
     }
 }

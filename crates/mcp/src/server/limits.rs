@@ -59,7 +59,7 @@ impl Default for Limits {
             shutdown_grace: Duration::from_secs(5),
             input_end_grace: Duration::from_secs(1),
             max_sessions: 1000,
-            session_idle: Duration::from_secs(30 * 60),
+            session_idle: Duration::from_mins(30),
             max_replay_events: 256,
             max_replay_bytes: 1 << 20,
             max_finished_streams: 16,

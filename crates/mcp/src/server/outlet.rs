@@ -13,8 +13,8 @@ pub(crate) trait Outlet: Send + Sync {
     /// Sends one message. Where the client is gone for good it is dropped.
     async fn send(&self, message: Message);
 
-    /// Lets the client come back for the rest after a while, where the transport can do that.
-    async fn pause(&self, retry: Option<Duration>) {
+    /// Lets the client come back for the rest after `retry`, where the transport can do that.
+    async fn pause(&self, retry: Duration) {
         let _ = retry;
     }
 }

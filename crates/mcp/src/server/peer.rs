@@ -37,7 +37,7 @@ struct Inner {
 pub(crate) enum Outgoing {
     Message(Message),
     /// Close the stream; the client comes back for the rest.
-    Pause(Option<Duration>),
+    Pause(Duration),
 }
 
 impl CallPeer {
@@ -143,7 +143,7 @@ impl CallPeer {
     /// Closes the stream of this call while the call goes on; the client comes back for the rest
     /// after `retry`. It does nothing where the client could not come back: that takes a legacy
     /// HTTP client of revision 2025-11-25.
-    pub async fn pause(&self, retry: Option<Duration>) {
+    pub async fn pause(&self, retry: Duration) {
         self.put(Outgoing::Pause(retry)).await;
     }
 

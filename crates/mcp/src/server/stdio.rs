@@ -6,7 +6,6 @@ mod standard;
 use std::io;
 use std::sync::Arc;
 
-use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +13,7 @@ use tokio_util::task::TaskTracker;
 
 pub use standard::{StandardInput, StandardOutput, standard_streams};
 
-use super::dispatch::Server;
+use super::dispatch::{Server, cancelled_id};
 use super::in_flight::InFlight;
 use super::session::Session;
 use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, code, raw};
@@ -167,7 +166,7 @@ impl Connection {
             }
             _ => {}
         }
-        let admitted = match self.server.admit(request, self.session.as_ref()) {
+        let admitted = match Server::admit(request, self.session.as_ref()) {
             Ok(admitted) => admitted,
             Err((id, error)) => return self.answer(Some(id), Err(error)).await,
         };
@@ -247,15 +246,4 @@ impl Connection {
             self.server.service().closed(&session.client).await;
         }
     }
-}
-
-/// Which request a `notifications/cancelled` is about.
-pub(super) fn cancelled_id(notification: &Notification) -> Option<Id> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Params {
-        request_id: Id,
-    }
-    let params: Params = serde_json::from_str(notification.params.as_deref()?.get()).ok()?;
-    Some(params.request_id)
 }

@@ -1,0 +1,196 @@
+//! The legacy sessions of the HTTP transport.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::events::EventStream;
+use crate::message::{Message, RpcError};
+use crate::server::dispatch::Server;
+use crate::server::in_flight::InFlight;
+use crate::server::limits::Limits;
+use crate::server::outlet::Outlet;
+use crate::server::session::Session;
+use crate::version::Version;
+
+/// How long a session must have been idle to give way to a new one when there are too many.
+const LEAST_IDLE: Duration = Duration::from_mins(1);
+
+/// All sessions, by their key.
+pub(super) struct Sessions {
+    limits: Limits,
+    sessions: Mutex<HashMap<Arc<str>, Arc<HttpSession>>>,
+}
+
+/// One session.
+pub(super) struct HttpSession {
+    pub(super) session: Arc<Session>,
+    pub(super) calls: Arc<InFlight>,
+    /// What is sent outside of any call.
+    pub(super) standalone: Arc<EventStream>,
+    state: Mutex<State>,
+}
+
+struct State {
+    last_used: Instant,
+    next_stream: u64,
+    /// The streams of calls that a client can come back to.
+    streams: HashMap<u64, Arc<EventStream>>,
+    /// Those of them that have ended, oldest first.
+    ended: VecDeque<u64>,
+}
+
+impl Sessions {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self { limits: limits.clone(), sessions: Mutex::default() }
+    }
+
+    /// Adds a session. Where there are too many, the one that has been idle longest gives way and
+    /// is returned to be closed.
+    pub(super) fn add(
+        &self,
+        session: Arc<Session>,
+        stop: &CancellationToken,
+    ) -> Result<(Arc<HttpSession>, Option<Arc<HttpSession>>), RpcError> {
+        let key: Arc<str> = session.client.session.as_ref().map_or("", |key| key.as_str()).into();
+        let added = Arc::new(HttpSession {
+            calls: InFlight::new(self.limits.max_in_flight, stop.child_token()),
+            standalone: EventStream::new(0, can_come_back(&session), &self.limits),
+            session,
+            state: Mutex::new(State {
+                last_used: Instant::now(),
+                next_stream: 1,
+                streams: HashMap::new(),
+                ended: VecDeque::new(),
+            }),
+        });
+        let mut sessions = self.sessions.lock();
+        let mut removed = None;
+        if sessions.len() >= self.limits.max_sessions {
+            let idlest = sessions
+                .iter()
+                .filter_map(|(key, session)| Some((session.idle_for()?, key)))
+                .filter(|(idle, _)| *idle >= LEAST_IDLE)
+                .max()
+                .map(|(_, key)| key.clone());
+            removed = idlest.and_then(|key| sessions.remove(&key));
+            if removed.is_none() {
+                return Err(RpcError::internal(format!(
+                    "too many sessions are open: the limit is {}",
+                    self.limits.max_sessions
+                )));
+            }
+        }
+        sessions.insert(key, added.clone());
+        Ok((added, removed))
+    }
+
+    /// The session with this key, which is thereby used.
+    pub(super) fn get(&self, key: &str) -> Option<Arc<HttpSession>> {
+        let session = self.sessions.lock().get(key).cloned()?;
+        session.state.lock().last_used = Instant::now();
+        Some(session)
+    }
+
+    pub(super) fn remove(&self, key: &str) -> Option<Arc<HttpSession>> {
+        self.sessions.lock().remove(key)
+    }
+
+    /// Takes out the sessions that have been idle for too long.
+    pub(super) fn remove_idle(&self) -> Vec<Arc<HttpSession>> {
+        let limit = self.limits.session_idle;
+        let is_idle = |session: &HttpSession| session.idle_for().is_some_and(|idle| idle >= limit);
+        let mut sessions = self.sessions.lock();
+        sessions.extract_if(|_, session| is_idle(session)).map(|(_, session)| session).collect()
+    }
+
+    /// Takes out all.
+    pub(super) fn remove_all(&self) -> Vec<Arc<HttpSession>> {
+        self.sessions.lock().drain().map(|(_, session)| session).collect()
+    }
+}
+
+/// Whether the client knows that the server may close a stream before its end.
+fn can_come_back(session: &Session) -> bool {
+    session.client.version >= Version::V2025_11_25
+}
+
+impl HttpSession {
+    /// How long nothing happened; none while something does.
+    fn idle_for(&self) -> Option<Duration> {
+        let is_busy = !self.calls.is_idle() || self.standalone.has_reader();
+        (!is_busy).then(|| self.state.lock().last_used.elapsed())
+    }
+
+    /// A stream for the messages of a call.
+    pub(super) fn open_stream(&self, limits: &Limits) -> Arc<EventStream> {
+        let mut state = self.state.lock();
+        let stream = EventStream::new(state.next_stream, can_come_back(&self.session), limits);
+        state.next_stream += 1;
+        state.streams.insert(stream.id, stream.clone());
+        stream
+    }
+
+    /// The stream with this number, if it can still be read.
+    pub(super) fn stream(&self, id: u64) -> Option<Arc<EventStream>> {
+        if id == 0 {
+            return Some(self.standalone.clone());
+        }
+        self.state.lock().streams.get(&id).cloned()
+    }
+
+    /// The calls of a stream have ended. It is kept for a while for a client that comes back.
+    pub(super) fn end_stream(&self, stream: &EventStream, limits: &Limits) {
+        stream.end();
+        let mut state = self.state.lock();
+        if state.streams.contains_key(&stream.id) {
+            state.ended.push_back(stream.id);
+        }
+        state.last_used = Instant::now();
+        while state.ended.len() > limits.max_finished_streams {
+            if let Some(oldest) = state.ended.pop_front() {
+                state.streams.remove(&oldest);
+            }
+        }
+    }
+
+    /// Nobody will come back to this stream.
+    pub(super) fn forget_stream(&self, id: u64) {
+        let mut state = self.state.lock();
+        state.streams.remove(&id);
+        state.ended.retain(|ended| *ended != id);
+    }
+
+    /// Tells the client of changes while it reads the standalone stream.
+    pub(super) async fn tell_changes(self: Arc<Self>) {
+        let ended = self.calls.ended();
+        let tell = async {
+            loop {
+                // Changes that nobody is there to hear are told once, later.
+                self.standalone.wait_for_reader().await;
+                let change = self.session.changes.next().await;
+                self.standalone.send(Message::Notification(change.to_notification())).await;
+            }
+        };
+        tokio::select! {
+            () = ended.cancelled() => {}
+            () = tell => {}
+        }
+    }
+
+    /// Ends everything of a session that was taken out.
+    pub(super) async fn close(&self, server: &Server) {
+        self.calls.end();
+        self.session.abandon();
+        self.standalone.end();
+        let streams: Vec<_> = self.state.lock().streams.drain().map(|(_, stream)| stream).collect();
+        for stream in streams {
+            stream.end();
+        }
+        server.service().closed(&self.session.client).await;
+    }
+}

@@ -1,0 +1,12 @@
+//! The server side of the protocol, seen from outside: by raw bytes and by an independent client.
+
+#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod http_legacy;
+mod http_modern;
+mod http_refusals;
+mod random;
+mod rmcp_peer;
+mod service;
+mod stdio;
+mod wire;
