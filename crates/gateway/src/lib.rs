@@ -1,1 +1,17 @@
-//! The MCP server users connect to: tools, routing, eras
+//! The MCP server that clients connect to.
+//!
+//! This crate owns what a client sees: the tools of the graph, what exposed upstream servers offer
+//! next to them, and how calls reach the one or the other. It speaks through the transport-free
+//! [`Service`](mcpgraph_mcp::server::Service) face of the protocol crate.
+//!
+//! It must not know the studio, the command line or the disk.
+
+mod call;
+mod gateway;
+mod listing;
+mod names;
+mod relay;
+mod result;
+mod tasks;
+
+pub use gateway::{Gateway, Offer};

@@ -1,1 +1,13 @@
-//! The product as a library.
+//! The product: files become tools, tools become runs.
+//!
+//! This crate wires the others together. It owns the command line ([`cli`]), reading files from
+//! disk ([`load`]), the demo server ([`demo`]) and the face for Rust programs ([`McpGraph`]). What
+//! a graph means, how it runs and how it is served is decided below.
+
+mod api;
+pub mod cli;
+pub mod demo;
+pub mod load;
+mod reload;
+
+pub use api::{McpGraph, OpenError};

@@ -1,1 +1,7 @@
-fn main() {}
+//! The `mcpgraph` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mcpgraph::cli::main()
+}

@@ -90,11 +90,34 @@ impl Upstreams {
         context: CallContext,
     ) -> Result<CallResult, UpstreamError> {
         let server = self.server(server)?;
-        let mut params = raw(&CallParams { name: tool, arguments: &args });
+        let params = raw(&CallParams { name: tool, arguments: &args });
+        let result = self.in_rounds(&server, "tools/call", tool, params, context).await?;
+        called(&server, tool, &result)
+    }
+
+    /// Passes a request on. What a modern server asks before it answers goes to the context's
+    /// channel, as a legacy server's questions do, and the request is made again with the answers.
+    pub async fn converse(
+        &self,
+        server: &str,
+        method: &str,
+        params: Raw,
+        context: CallContext,
+    ) -> Result<Raw, UpstreamError> {
+        self.in_rounds(&self.server(server)?, method, method, params, context).await
+    }
+
+    async fn in_rounds(
+        &self,
+        server: &Arc<Server>,
+        method: &str,
+        what: &str,
+        mut params: Raw,
+        context: CallContext,
+    ) -> Result<Raw, UpstreamError> {
         let mut knows_headers = false;
         for _ in 0..MAX_ROUNDS {
-            let answer =
-                server.request("tools/call", Some(params.clone()), tool, context.clone()).await;
+            let answer = server.request(method, Some(params.clone()), what, context.clone()).await;
             let result = match answer {
                 Ok(result) => result,
                 // The server wants arguments repeated in headers, which its list of tools tells.
@@ -103,25 +126,21 @@ impl Upstreams {
                 {
                     knows_headers = true;
                     server.catalogue.listing(Kind::Tools).forget();
-                    self.list(&server, Kind::Tools).await?;
+                    self.list(server, Kind::Tools).await?;
                     continue;
                 }
                 Err(error) => return Err(error),
             };
             let (Some(questions), Some(events)) = (Questions::of(&result), &context.events) else {
-                return called(&server, tool, &result);
+                return Ok(result);
             };
             params = questions.answer(&params, events).await.map_err(|error| {
-                UpstreamError::Protocol {
-                    server: server.name.clone(),
-                    what: tool.to_owned(),
-                    error,
-                }
+                UpstreamError::Protocol { server: server.name.clone(), what: what.to_owned(), error }
             })?;
         }
         Err(UpstreamError::Broken {
             server: server.name.clone(),
-            reason: format!("`{tool}` asked more than {MAX_ROUNDS} times and was not done"),
+            reason: format!("`{what}` asked more than {MAX_ROUNDS} times and was not done"),
         })
     }
 

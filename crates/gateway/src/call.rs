@@ -1,0 +1,153 @@
+//! A call of a graph tool: one run, with its progress told to the client.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcpgraph_engine::{Call as NodeCall, Event};
+use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_mcp::message::{Raw, RpcError, raw};
+use mcpgraph_mcp::server::{Call, CallPeer};
+use mcpgraph_runtime::{Caller, Execution, Runtime};
+use mcpgraph_value::Value;
+use parking_lot::Mutex;
+use serde::Deserialize;
+use tokio::sync::mpsc;
+
+use crate::relay::CLIENT_PATIENCE;
+use crate::result;
+
+/// How many progress messages wait for a slow client; more are left out, as the protocol allows.
+const PENDING_PROGRESS: usize = 32;
+
+/// Entries of `_meta` that are passed on to upstream calls: the trace context of W3C.
+const TRACE_KEYS: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+
+/// Runs a tool for a client.
+pub(crate) async fn run(
+    runtime: &Runtime,
+    graph: Arc<Graph>,
+    tool: Arc<Tool>,
+    input: Value,
+    call: &Call,
+) -> Result<Raw, RpcError> {
+    let (progress, told) = Progress::new(call.peer.progress_token().is_some());
+    let caller = Arc::new(GraphCaller { peer: call.peer.clone(), progress });
+    let execution = Execution {
+        graph,
+        tool: Arc::clone(&tool),
+        input,
+        caller,
+        cancel: call.cancel.clone(),
+        meta: TRACE_KEYS
+            .into_iter()
+            .filter_map(|key| Some((key.to_owned(), call.meta.get(key)?.to_owned())))
+            .collect(),
+    };
+    // The run owns the caller and with it the sender, so that the second ends after the first.
+    let (finished, ()) = tokio::join!(runtime.execute(execution), tell(told, &call.peer));
+    result::answer(&finished, &tool, call.version())
+}
+
+async fn tell(mut told: mpsc::Receiver<Raw>, peer: &CallPeer) {
+    while let Some(params) = told.recv().await {
+        peer.progress(&params).await;
+    }
+}
+
+/// The client behind a run.
+struct GraphCaller {
+    peer: CallPeer,
+    progress: Progress,
+}
+
+#[async_trait]
+impl Caller for GraphCaller {
+    fn event(&self, event: &Event) {
+        match event {
+            Event::StepStarted { node, .. } => self.progress.started(node),
+            Event::StepFinished { .. } | Event::StepFailed { .. } => self.progress.finished(),
+            _ => {}
+        }
+    }
+
+    async fn progress(&self, call: &NodeCall, params: Raw) {
+        self.progress.inside(call, &params);
+    }
+
+    async fn log(&self, _: &NodeCall, params: Raw) {
+        self.peer.notify("notifications/message", Some(params)).await;
+    }
+
+    async fn request(&self, method: &str, params: Option<Raw>) -> Result<Raw, RpcError> {
+        self.peer.request(method, params, CLIENT_PATIENCE).await
+    }
+}
+
+/// Progress of a run: how many steps are done, and how far the current one is.
+///
+/// The protocol wants it to grow with every message, whatever several nodes at once report.
+struct Progress {
+    /// None where the client did not ask.
+    out: Option<mpsc::Sender<Raw>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    finished: u64,
+    last: f64,
+}
+
+/// What an upstream tool reports.
+#[derive(Deserialize)]
+struct Reported {
+    progress: f64,
+    total: Option<f64>,
+    message: Option<String>,
+}
+
+impl Progress {
+    fn new(is_wanted: bool) -> (Self, mpsc::Receiver<Raw>) {
+        let (out, told) = mpsc::channel(PENDING_PROGRESS);
+        (Self { out: is_wanted.then_some(out), state: Mutex::default() }, told)
+    }
+
+    fn started(&self, node: &str) {
+        // A little, so that the first message is greater than nothing.
+        self.say(0.01, node);
+    }
+
+    fn finished(&self) {
+        self.state.lock().finished += 1;
+    }
+
+    fn inside(&self, call: &NodeCall, params: &Raw) {
+        let Ok(reported) = serde_json::from_str::<Reported>(params.get()) else { return };
+        let share = match reported.total {
+            Some(total) if total > 0.0 => reported.progress / total,
+            // Without a total the share can only be guessed; it approaches a whole step.
+            _ => reported.progress / (reported.progress + 1.0),
+        };
+        let message = match reported.message {
+            Some(message) => format!("{}: {message}", call.node),
+            None => call.node.to_string(),
+        };
+        self.say(share.clamp(0.02, 0.99), &message);
+    }
+
+    fn say(&self, share: f64, message: &str) {
+        let Some(out) = &self.out else { return };
+        let progress = {
+            let mut state = self.state.lock();
+            let progress = state.finished as f64 + share;
+            if progress <= state.last {
+                return;
+            }
+            state.last = progress;
+            progress
+        };
+        let params = raw(&serde_json::json!({ "progress": progress, "message": message }));
+        // A client that does not keep up misses some; the next one says more anyway.
+        let _ = out.try_send(params);
+    }
+}

@@ -1,0 +1,347 @@
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use mcpgraph_config::model::ServerDef;
+use mcpgraph_diagnostics::suggest;
+use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
+use mcpgraph_mcp::mirror::{HeaderParameter, header_parameters};
+use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service};
+use mcpgraph_mcp::version::Era;
+use mcpgraph_runtime::Runtime;
+use mcpgraph_upstream::{Changed, Upstreams};
+use mcpgraph_value::{Map, Value};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::listing::{self, Kind};
+use crate::names::Exposed;
+use crate::relay::{self, Params};
+use crate::tasks::Tasks;
+use crate::{call, result};
+
+/// The server behind every transport.
+pub struct Gateway {
+    info: Raw,
+    offer: ArcSwap<Offer>,
+    upstreams: Arc<Upstreams>,
+    runtime: Runtime,
+    tasks: Tasks,
+    broadcaster: Broadcaster,
+}
+
+/// What is offered to clients; replaced as a whole when the files change.
+pub struct Offer {
+    graph: Arc<Graph>,
+    exposed: Vec<Exposed>,
+    header_parameters: HashMap<Arc<str>, Arc<[HeaderParameter]>>,
+}
+
+/// The capability under which a server says that it has tasks.
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+impl Offer {
+    /// The tools of a graph, and what the exposed ones among the servers have.
+    pub fn new(graph: Arc<Graph>, servers: &[ServerDef]) -> Self {
+        let header_parameters = graph
+            .tools
+            .iter()
+            .map(|tool| {
+                let found = header_parameters(&raw(tool.input.source())).unwrap_or_default();
+                (Arc::clone(&tool.name), found.into())
+            })
+            .collect();
+        Self { graph, exposed: Exposed::among(servers), header_parameters }
+    }
+}
+
+impl Gateway {
+    /// A gateway with a first offer.
+    pub fn new(offer: Offer, upstreams: Arc<Upstreams>, broadcaster: Broadcaster) -> Arc<Self> {
+        let server = &offer.graph.server;
+        let info =
+            raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
+        Arc::new(Self {
+            info,
+            runtime: Runtime::new(Arc::clone(&upstreams) as _),
+            offer: ArcSwap::from_pointee(offer),
+            upstreams,
+            tasks: Tasks::default(),
+            broadcaster,
+        })
+    }
+
+    /// Replaces what is offered and tells clients. Calls under way finish on what they began with.
+    pub fn replace(&self, offer: Offer) {
+        self.offer.store(Arc::new(offer));
+        self.broadcaster.send(&Change::Tools);
+    }
+
+    /// Passes changes of exposed servers on to clients, until the servers are gone.
+    pub async fn follow_upstreams(self: Arc<Self>) {
+        let mut changes = self.upstreams.changes();
+        loop {
+            match changes.recv().await {
+                Ok(change) => {
+                    let offer = self.offer.load();
+                    if offer.exposed.iter().any(|exposed| *exposed.server == *change.server) {
+                        self.pass_on(change.what);
+                    }
+                }
+                // Too many at once: which ones were lost is not known, so all may have changed.
+                Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
+                    for change in [Change::Tools, Change::Resources, Change::Prompts] {
+                        self.broadcaster.send(&change);
+                    }
+                }
+                Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
+            }
+        }
+    }
+
+    fn pass_on(&self, what: Changed) {
+        let change = match what {
+            Changed::Tools => Change::Tools,
+            Changed::Resources => Change::Resources,
+            Changed::Prompts => Change::Prompts,
+            Changed::Resource(uri) => Change::Resource(uri),
+            Changed::Connected | Changed::Disconnected(_) => return,
+        };
+        self.broadcaster.send(&change);
+    }
+
+    async fn list_tools(&self, offer: &Offer, call: &Call) -> Raw {
+        let mut tools: Vec<Raw> = offer
+            .graph
+            .tools
+            .iter()
+            .map(|tool| raw(&result::listed(tool, call.version())))
+            .collect();
+        let own: HashSet<&str> = offer.graph.tools.iter().map(|tool| &*tool.name).collect();
+        let items = listing::items(&self.upstreams, &offer.exposed, Kind::Tools).await;
+        // The graph's own tools come first, and a call of a name both have goes to them.
+        tools.extend(items.into_iter().filter(|item| !own.contains(&*item.name)).map(|i| i.raw));
+        listing::result(Kind::Tools, &tools)
+    }
+
+    async fn list(&self, offer: &Offer, kind: Kind) -> Raw {
+        let items = listing::items(&self.upstreams, &offer.exposed, kind).await;
+        listing::result(kind, &items.into_iter().map(|item| item.raw).collect::<Vec<_>>())
+    }
+
+    async fn call_tool(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
+        let params = relay::params(call)?;
+        let name = relay::text(&params, "name")?;
+        if let Some(tool) = offer.graph.tool(&name) {
+            return self.run(offer, Arc::clone(tool), &params, call).await;
+        }
+        let Some((server, inner)) = self.find(offer, Kind::Tools, &name).await else {
+            return Err(unknown_tool(offer, &name));
+        };
+        let result = self.pass_named(&server, &inner, call, params).await?;
+        self.tasks.notice(&server, &result);
+        Ok(result)
+    }
+
+    async fn run(
+        &self,
+        offer: &Offer,
+        tool: Arc<Tool>,
+        params: &Params,
+        call: &Call,
+    ) -> Result<Raw, RpcError> {
+        let input = match params.get("arguments") {
+            None => Value::object(Map::new()),
+            Some(arguments) => match Value::from_json(arguments.get()) {
+                Ok(arguments @ Value::Object(_)) => arguments,
+                Ok(Value::Null) => Value::object(Map::new()),
+                _ => return Err(RpcError::invalid_params("`arguments` must be an object")),
+            },
+        };
+        call::run(&self.runtime, Arc::clone(&offer.graph), tool, input, call).await
+    }
+
+    /// The exposed server that has a tool or prompt of this name, and its own name for it.
+    async fn find(&self, offer: &Offer, kind: Kind, name: &str) -> Option<(String, String)> {
+        let candidates: Vec<(&Exposed, &str)> = offer
+            .exposed
+            .iter()
+            .filter_map(|exposed| Some((exposed, exposed.inner(name)?)))
+            .collect();
+        if let [(only, inner)] = candidates[..] {
+            // Nobody else can have it; whether it does, the server itself knows best.
+            return Some((only.server.clone(), inner.to_owned()));
+        }
+        let items = listing::items(&self.upstreams, &offer.exposed, kind).await;
+        let found = items.iter().find(|item| item.name == name)?;
+        let (_, inner) = candidates.iter().find(|(exposed, _)| exposed.server == found.server)?;
+        Some((found.server.clone(), (*inner).to_owned()))
+    }
+
+    /// The exposed server that has a resource with this URI.
+    async fn find_resource(&self, offer: &Offer, uri: &str) -> Option<String> {
+        if let [only] = &offer.exposed[..] {
+            return Some(only.server.clone());
+        }
+        let resources = listing::items(&self.upstreams, &offer.exposed, Kind::Resources).await;
+        if let Some(found) = resources.into_iter().find(|item| item.name == uri) {
+            return Some(found.server);
+        }
+        // A template's fixed beginning says whose it is; the longest says it best.
+        let templates = listing::items(&self.upstreams, &offer.exposed, Kind::Templates).await;
+        templates
+            .into_iter()
+            .filter_map(|item| {
+                let fixed = item.name.split('{').next().unwrap_or_default().to_owned();
+                uri.starts_with(&fixed).then_some((fixed.len(), item.server))
+            })
+            .max_by_key(|(length, _)| *length)
+            .map(|(_, server)| server)
+    }
+
+    async fn pass_named(
+        &self,
+        server: &str,
+        inner: &str,
+        call: &Call,
+        mut params: Params,
+    ) -> Result<Raw, RpcError> {
+        params.insert("name".to_owned(), raw(inner));
+        relay::pass(&self.upstreams, server, call, &params).await
+    }
+
+    async fn get_prompt(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
+        let params = relay::params(call)?;
+        let name = relay::text(&params, "name")?;
+        let (server, inner) = self
+            .find(offer, Kind::Prompts, &name)
+            .await
+            .ok_or_else(|| RpcError::invalid_params(format!("Unknown prompt: {name}")))?;
+        self.pass_named(&server, &inner, call, params).await
+    }
+
+    /// Requests that name a resource by its URI.
+    async fn with_resource(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
+        let params = relay::params(call)?;
+        let uri = relay::text(&params, "uri")?;
+        let Some(server) = self.find_resource(offer, &uri).await else {
+            let code = match call.version().era() {
+                Era::Modern => code::INVALID_PARAMS,
+                Era::Legacy => code::RESOURCE_NOT_FOUND,
+            };
+            return Err(RpcError::new(code, "Resource not found").with_data(&json!({ "uri": uri })));
+        };
+        relay::pass(&self.upstreams, &server, call, &params).await
+    }
+
+    /// Completion of an argument: the reference says of whose prompt or resource.
+    async fn complete(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
+        let mut params = relay::params(call)?;
+        let reference = params
+            .get("ref")
+            .and_then(|reference| Value::from_json(reference.get()).ok())
+            .ok_or_else(|| RpcError::invalid_params("`ref` must be an object"))?;
+        let text = |key: &str| reference.get(key).and_then(Value::as_str);
+        let found = match (text("name"), text("uri")) {
+            (Some(name), _) => self.find(offer, Kind::Prompts, name).await,
+            (None, Some(uri)) => {
+                self.find_resource(offer, uri).await.map(|server| (server, String::new()))
+            }
+            (None, None) => None,
+        };
+        let Some((server, inner)) = found else {
+            return Ok(raw(&json!({ "completion": { "values": [], "hasMore": false } })));
+        };
+        if text("name").is_some()
+            && let Some(reference) = params.get_mut("ref")
+        {
+            *reference = relay::with_text(reference, "name", &inner);
+        }
+        relay::pass(&self.upstreams, &server, call, &params).await
+    }
+
+    /// Requests about a task go to the server that runs it.
+    async fn with_task(&self, call: &Call) -> Result<Raw, RpcError> {
+        let params = relay::params(call)?;
+        let id = relay::text(&params, "taskId")?;
+        let server = self
+            .tasks
+            .server(&id)
+            .ok_or_else(|| RpcError::invalid_params(format!("Unknown task: {id}")))?;
+        relay::pass(&self.upstreams, &server, call, &params).await
+    }
+
+    /// What the exposed servers can do, put together with what the gateway does itself.
+    async fn capabilities(&self, offer: &Offer) -> Value {
+        let mut all: Map = Map::from_iter([
+            ("tools", Value::from(Map::from_iter([("listChanged", true)]))),
+            ("logging", Map::new().into()),
+        ]);
+        let connections = join_all(
+            offer.exposed.iter().map(|exposed| self.upstreams.connection(&exposed.server)),
+        )
+        .await;
+        for connection in connections.into_iter().flatten() {
+            let Ok(theirs) = Value::from_json(connection.capabilities().get()) else { continue };
+            for key in ["resources", "prompts", "completions"] {
+                if let Some(found) = theirs.get(key)
+                    && !all.contains_key(key)
+                {
+                    all.insert(key, found.clone());
+                }
+            }
+            if let Some(tasks) = theirs.get("extensions").and_then(|all| all.get(TASKS)) {
+                all.insert("extensions", Map::from_iter([(TASKS, tasks.clone())]));
+            }
+        }
+        all.into()
+    }
+}
+
+#[async_trait]
+impl Service for Gateway {
+    async fn call(&self, call: Call) -> Result<Raw, RpcError> {
+        let offer = self.offer.load_full();
+        match call.method.as_str() {
+            "tools/list" => Ok(self.list_tools(&offer, &call).await),
+            "tools/call" => self.call_tool(&offer, &call).await,
+            "resources/list" => Ok(self.list(&offer, Kind::Resources).await),
+            "resources/templates/list" => Ok(self.list(&offer, Kind::Templates).await),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
+                self.with_resource(&offer, &call).await
+            }
+            "prompts/list" => Ok(self.list(&offer, Kind::Prompts).await),
+            "prompts/get" => self.get_prompt(&offer, &call).await,
+            "completion/complete" => self.complete(&offer, &call).await,
+            // The level is kept by the session and applied to what servers send.
+            "logging/setLevel" => Ok(raw(&json!({}))),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => self.with_task(&call).await,
+            other => Err(RpcError::method_not_found(other)),
+        }
+    }
+
+    fn info(&self) -> &RawValue {
+        &self.info
+    }
+
+    async fn describe(&self, _: &Client) -> Description {
+        let offer = self.offer.load_full();
+        Description {
+            capabilities: raw(&self.capabilities(&offer).await),
+            instructions: offer.graph.server.instructions.clone(),
+        }
+    }
+
+    fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        self.offer.load().header_parameters.get(tool).cloned()
+    }
+}
+
+fn unknown_tool(offer: &Offer, name: &str) -> RpcError {
+    let known = offer.graph.tools.iter().map(|tool| &*tool.name);
+    let hint = suggest::did_you_mean(name, known).map(|hint| format!("; {hint}"));
+    RpcError::invalid_params(format!("Unknown tool: {name}{}", hint.unwrap_or_default()))
+}

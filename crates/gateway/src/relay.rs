@@ -1,0 +1,120 @@
+//! Requests that are passed on to an exposed server, and what it says before it answers.
+
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
+use mcpgraph_mcp::server::{Call, CallPeer, meta_key};
+use mcpgraph_mcp::version::Era;
+use mcpgraph_upstream::{CallContext, CallEvent, UpstreamError, Upstreams};
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+/// How long a client may think about a question of an upstream server.
+pub(crate) const CLIENT_PATIENCE: Duration = Duration::from_secs(600);
+
+/// How many messages of a server wait for the client before the server is slowed down.
+const PENDING_EVENTS: usize = 64;
+
+/// What the connection to the server says about itself and must not be taken from the client.
+const OWN_META: [&str; 4] = [
+    meta_key::PROTOCOL_VERSION,
+    meta_key::CLIENT_INFO,
+    meta_key::CLIENT_CAPABILITIES,
+    meta_key::PROGRESS_TOKEN,
+];
+
+/// The members of a request's parameters, each as it was written.
+pub(crate) type Params = IndexMap<String, Raw>;
+
+/// The parameters of a call, without `_meta`.
+pub(crate) fn params(call: &Call) -> Result<Params, RpcError> {
+    let text = call.params.as_deref().map_or("{}", RawValue::get);
+    let mut params: Params = serde_json::from_str(text)
+        .map_err(|error| RpcError::invalid_params(format!("the parameters: {error}")))?;
+    params.shift_remove("_meta");
+    Ok(params)
+}
+
+/// A parameter that is a string.
+pub(crate) fn text(params: &Params, key: &str) -> Result<String, RpcError> {
+    let missing = || RpcError::invalid_params(format!("`{key}` must be there and be a string"));
+    serde_json::from_str(params.get(key).ok_or_else(missing)?.get()).map_err(|_| missing())
+}
+
+/// Passes a request on and gives the answer as it came.
+pub(crate) async fn pass(
+    upstreams: &Upstreams,
+    server: &str,
+    call: &Call,
+    params: &Params,
+) -> Result<Raw, RpcError> {
+    let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
+    let context = CallContext {
+        timeout: None,
+        cancel: call.cancel.clone(),
+        events: Some(sender),
+        meta: meta(call),
+    };
+    let params = raw(params);
+    let answer = async {
+        match call.version().era() {
+            // A modern client answers the server's questions itself, in its next request.
+            Era::Modern => upstreams.request(server, &call.method, Some(params), context).await,
+            Era::Legacy => upstreams.converse(server, &call.method, params, context).await,
+        }
+    };
+    let (answer, ()) = tokio::join!(answer, tell(receiver, &call.peer));
+    answer.map_err(|error| as_rpc(&error))
+}
+
+/// What goes upstream of the client's `_meta`: all but what each connection says for itself, and
+/// the capabilities of the client, since it is the one that will be asked.
+fn meta(call: &Call) -> Vec<(String, Raw)> {
+    let mut meta: Vec<(String, Raw)> = call
+        .meta
+        .iter()
+        .filter(|(key, _)| !OWN_META.contains(key))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    meta.push((meta_key::CLIENT_CAPABILITIES.to_owned(), call.client.capabilities.clone()));
+    meta
+}
+
+/// Passes on what a server says before its answer. Ends when the request does.
+async fn tell(mut events: mpsc::Receiver<CallEvent>, peer: &CallPeer) {
+    while let Some(event) = events.recv().await {
+        match event {
+            CallEvent::Progress(params) => peer.progress(&params).await,
+            CallEvent::Log(params) => peer.notify("notifications/message", Some(params)).await,
+            CallEvent::ServerRequest { method, params, mut reply } => {
+                tokio::select! {
+                    answer = peer.request(&method, params, CLIENT_PATIENCE) => {
+                        drop(reply.send(answer));
+                    }
+                    // The server took its question back.
+                    () = reply.closed() => {}
+                }
+            }
+        }
+    }
+}
+
+/// An upstream's failure as the client of a passed-on request sees it.
+pub(crate) fn as_rpc(error: &UpstreamError) -> RpcError {
+    match error {
+        UpstreamError::Protocol { error, .. } => error.clone(),
+        other => RpcError::new(code::INTERNAL_ERROR, format!("{other}; {}", other.hint())),
+    }
+}
+
+/// The same object with one member another text; the others stay as they are.
+pub(crate) fn with_text(object: &RawValue, key: &str, text: &str) -> Raw {
+    match serde_json::from_str::<Params>(object.get()) {
+        Ok(mut members) => {
+            members.insert(key.to_owned(), raw(text));
+            raw(&members)
+        }
+        Err(_) => object.to_owned(),
+    }
+}

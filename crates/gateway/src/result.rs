@@ -1,0 +1,141 @@
+//! What a run's outcome looks like to an MCP client.
+
+use mcpgraph_engine::{ErrorKind, RunError};
+use mcpgraph_graph::Tool;
+use mcpgraph_mcp::message::{Raw, RpcError, raw};
+use mcpgraph_mcp::version::{Era, Version};
+use mcpgraph_runtime::Finished;
+use mcpgraph_value::{Map, Value};
+
+/// The key under which an error result carries what programs want to know of it.
+const ERROR_META: &str = "mcpgraph/error";
+
+/// The member that holds a result which is not an object, for clients that only take objects.
+const WRAPPED: &str = "result";
+
+/// The answer to `tools/call`.
+///
+/// A failed run is a result that the model can read. Only an upstream's protocol error stays one,
+/// with its code and data: it is about the protocol, not about the task.
+pub(crate) fn answer(finished: &Finished, tool: &Tool, version: Version) -> Result<Raw, RpcError> {
+    match &finished.outcome {
+        Ok(value) => Ok(raw(&success(value, tool, version))),
+        Err(error) => match error.kind {
+            ErrorKind::ProtocolError { code } => Err(RpcError {
+                code,
+                message: format!("{error} (run {})", finished.run),
+                data: error.data.as_ref().map(|data| raw(data)),
+            }),
+            _ => Ok(raw(&failure(error, tool, finished))),
+        },
+    }
+}
+
+fn success(value: &Value, tool: &Tool, version: Version) -> Value {
+    let mut result = Map::new();
+    result.insert("content", content(value));
+    if let Some(structured) = structured(value, tool, version) {
+        result.insert("structuredContent", structured);
+    }
+    result.into()
+}
+
+/// Content items for people and models: media as such, text as it is, everything else as JSON.
+fn content(value: &Value) -> Value {
+    let items = match value {
+        Value::Array(items) if !items.is_empty() && items.iter().any(is_media) => {
+            items.iter().map(content_item).collect()
+        }
+        single => vec![content_item(single)],
+    };
+    items.into()
+}
+
+fn content_item(value: &Value) -> Value {
+    match value {
+        media if is_media(media) => media.clone(),
+        Value::String(text) => text_item(text),
+        other => text_item(&other.to_json()),
+    }
+}
+
+fn text_item(text: &str) -> Value {
+    Map::from_iter([("type", Value::from("text")), ("text", Value::from(text))]).into()
+}
+
+/// Whether a value is a content item that is not text, as `mcp` nodes hand them through.
+fn is_media(value: &Value) -> bool {
+    let has = |key: &str| value.get(key).and_then(Value::as_str).is_some();
+    match value.get("type").and_then(Value::as_str) {
+        Some("image" | "audio") => has("data") && has("mimeType"),
+        Some("resource_link") => has("uri") && has("name"),
+        Some("resource") => value.get("resource").is_some_and(|inner| inner.get("uri").is_some()),
+        _ => false,
+    }
+}
+
+/// The structured result: always for objects, for anything else only where the tool declares it.
+fn structured(value: &Value, tool: &Tool, version: Version) -> Option<Value> {
+    if matches!(value, Value::Object(_)) {
+        return Some(value.clone());
+    }
+    tool.output.as_ref()?;
+    Some(match version.era() {
+        Era::Modern => value.clone(),
+        Era::Legacy => Map::from_iter([(WRAPPED, value.clone())]).into(),
+    })
+}
+
+fn failure(error: &RunError, tool: &Tool, finished: &Finished) -> Value {
+    let mut place = format!("tool `{}`", tool.name);
+    if let Some(node) = &error.node {
+        place = format!("node `{node}` of {place}");
+    }
+    let text =
+        format!("{}\n\n{} at {place}, run {}", error.message, error.kind.code(), finished.run);
+    let mut details = match error.to_value() {
+        Value::Object(details) => (*details).clone(),
+        _ => Map::new(),
+    };
+    // The text has it already, and a failed tool's whole result would say it a third time.
+    details.remove("data");
+    details.insert("tool", tool.name.clone());
+    details.insert("run", finished.run.to_string());
+    let meta: Map = Map::from_iter([(ERROR_META, Value::from(details))]);
+    Map::from_iter([
+        ("content", Value::from(vec![text_item(&text)])),
+        ("isError", Value::from(true)),
+        ("_meta", meta.into()),
+    ])
+    .into()
+}
+
+/// The tool as `tools/list` shows it to a client of this version.
+///
+/// A modern client gets what the author wrote. The legacy era allows objects only as structured
+/// results, so there a schema for anything else is shown as the object that wraps it.
+pub(crate) fn listed(tool: &Tool, version: Version) -> Value {
+    let definition = &tool.definition;
+    let Some(schema) = tool.output.as_ref().map(mcpgraph_graph::Schema::source) else {
+        return definition.clone();
+    };
+    let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
+    let (Era::Legacy, false, Value::Object(members)) = (version.era(), is_object, definition)
+    else {
+        return definition.clone();
+    };
+    let mut wrapper: Map = Map::from_iter([
+        ("type", Value::from("object")),
+        ("properties", Map::from_iter([(WRAPPED, schema.clone())]).into()),
+        ("required", Value::from(vec![Value::from(WRAPPED)])),
+    ]);
+    // References into the definitions are written from the root of the schema.
+    for definitions in ["$defs", "definitions"] {
+        if let Some(found) = schema.get(definitions) {
+            wrapper.insert(definitions, found.clone());
+        }
+    }
+    let mut members = (**members).clone();
+    members.insert("outputSchema", wrapper);
+    members.into()
+}

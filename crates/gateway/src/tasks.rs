@@ -1,0 +1,54 @@
+//! Which server a task runs on.
+
+use indexmap::IndexMap;
+use mcpgraph_mcp::message::Raw;
+use parking_lot::Mutex;
+use serde::Deserialize;
+
+/// How many tasks are remembered; the oldest are forgotten first.
+const MAX_TASKS: usize = 10_000;
+
+/// The servers of the tasks that were handed out.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks(Mutex<IndexMap<String, String>>);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TaskResult {
+    result_type: Option<String>,
+    task_id: Option<String>,
+    task: Option<Task>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Task {
+    task_id: String,
+}
+
+impl Tasks {
+    /// Remembers the server of a result that is a task.
+    pub(crate) fn notice(&self, server: &str, result: &Raw) {
+        // Looked for as text first: most results are no tasks.
+        if !result.get().contains("taskId") {
+            return;
+        }
+        let Ok(found) = serde_json::from_str::<TaskResult>(result.get()) else { return };
+        if found.result_type.as_deref() != Some("task") {
+            return;
+        }
+        let Some(id) = found.task_id.or_else(|| found.task.map(|task| task.task_id)) else {
+            return;
+        };
+        let mut tasks = self.0.lock();
+        if tasks.len() >= MAX_TASKS {
+            tasks.shift_remove_index(0);
+        }
+        tasks.insert(id, server.to_owned());
+    }
+
+    /// The server of a task.
+    pub(crate) fn server(&self, id: &str) -> Option<String> {
+        self.0.lock().get(id).cloned()
+    }
+}

@@ -1,0 +1,105 @@
+//! The command line: one file a command.
+
+mod args;
+mod check;
+mod completions;
+mod demo_server;
+mod draw;
+mod eval;
+mod init;
+mod logging;
+mod output;
+mod run;
+mod schema;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use self::args::{Cli, Command};
+
+/// How the program ends. The same numbers are in `mcpgraph --help`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All is well.
+    Success,
+    /// What was asked for failed: a file has errors, a tool failed, an expression did.
+    Failure,
+    /// The command line is wrong.
+    Usage,
+    /// The program could not do its work: a file cannot be read, an address is taken.
+    Trouble,
+    /// Interrupted from the keyboard.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Success => 0,
+            Exit::Failure => 1,
+            Exit::Usage => 2,
+            Exit::Trouble => 3,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and the version come this way too; they go to stdout and are no error.
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
+            return match error.print() {
+                Ok(()) => exit.into(),
+                Err(_) => Exit::Trouble.into(),
+            };
+        }
+    };
+    logging::start(&cli.logging);
+    let exit = match dispatch(cli) {
+        Ok(exit) => exit,
+        Err(error) => {
+            output::error(&format!("{error:#}"));
+            Exit::Trouble
+        }
+    };
+    exit.into()
+}
+
+fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.command {
+        None => match cli.files.graph {
+            Some(_) => serve::stdio(&cli.files),
+            None => {
+                Cli::command().print_help()?;
+                Ok(Exit::Usage)
+            }
+        },
+        Some(Command::Serve(args)) => serve::serve(&args),
+        Some(Command::Run(args)) => run::run(args),
+        Some(Command::Check(args)) => check::check(&args),
+        Some(Command::Schema) => schema::schema(),
+        Some(Command::Graph(args)) => draw::draw(&args),
+        Some(Command::Eval(args)) => eval::eval(&args),
+        Some(Command::Init(args)) => init::init(&args),
+        Some(Command::Completions { shell }) => completions::completions(shell),
+        Some(Command::DemoServer(args)) => demo_server::serve(&args),
+        Some(Command::Reaper) => {
+            mcpgraph_mcp::client::run_reaper(std::io::stdin().lock());
+            Ok(Exit::Success)
+        }
+    }
+}
+
+/// The runtime for everything that waits.
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(work);
+    // An evaluation that cannot be interrupted must not keep the process alive.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    outcome
+}

@@ -1,0 +1,291 @@
+//! Everything that can be typed.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::load::Files;
+
+const EXAMPLES: &str = "\
+Examples:
+  mcpgraph init                                   write a first graph.yaml
+  mcpgraph check graph.yaml                       find everything that is wrong with it
+  mcpgraph run count_files -g graph.yaml directory=.
+                                                  call a tool and print its result
+  mcpgraph -g graph.yaml                          serve it over stdio, for a client's configuration
+  mcpgraph serve -g graph.yaml --http 127.0.0.1:8080
+                                                  serve it over HTTP at /mcp
+
+Exit codes:
+  0  all is well
+  1  what was asked for failed: errors in a file, a tool that failed, an expression that did
+  2  the command line is wrong
+  3  the work could not be done: a file cannot be read, an address is in use
+  130  interrupted";
+
+/// Turns files into MCP tools.
+#[derive(Debug, Parser)]
+#[command(name = "mcpgraph", version, about, after_help = EXAMPLES, args_conflicts_with_subcommands = false)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+
+    #[command(flatten)]
+    pub(crate) logging: LoggingArgs,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Which files a server is made of.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FileArgs {
+    /// The graph file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) graph: Option<PathBuf>,
+
+    /// An mcp.json whose servers are added to the graph's own
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) mcp: Option<PathBuf>,
+}
+
+/// What is logged, and how. Logs go to stderr.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LoggingArgs {
+    /// How much to log: error, warn, info, debug, trace, or a filter such as mcpgraph_upstream=debug
+    #[arg(
+        long,
+        value_name = "FILTER",
+        default_value = "warn",
+        env = "MCPGRAPH_LOG",
+        global = true
+    )]
+    pub(crate) log_level: String,
+
+    /// The form of log lines
+    #[arg(long = "log", value_name = "FORMAT", default_value = "text", global = true)]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the tools of a graph file over MCP
+    Serve(ServeArgs),
+    /// Call one tool and print its result
+    Run(RunArgs),
+    /// Find everything that is wrong with graph files
+    Check(CheckArgs),
+    /// Print the JSON Schema of graph files, for editors
+    Schema,
+    /// Draw a graph
+    Graph(DrawArgs),
+    /// Evaluate an expression
+    Eval(EvalArgs),
+    /// Write a commented starter file
+    Init(InitArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Serve a few demo tools over stdio, for examples that run offline
+    DemoServer(DemoServerArgs),
+    /// Ends the servers of an mcpgraph that was killed; started by mcpgraph itself
+    #[command(name = crate::api::REAPER_COMMAND, hide = true)]
+    Reaper,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph serve -g graph.yaml                          over stdio
+  mcpgraph serve -g graph.yaml --http 127.0.0.1:8080    over HTTP at http://127.0.0.1:8080/mcp
+  mcpgraph serve -g graph.yaml -m mcp.json              with the servers of an mcp.json")]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+
+    /// Listen for HTTP at this address instead of using stdio
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<SocketAddr>,
+
+    /// Allow an address that other machines can reach. There is no protection but your network's
+    #[arg(long, requires = "http")]
+    pub(crate) insecure: bool,
+
+    /// Further host names under which the HTTP server is reached
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+
+    /// Further web origins whose pages may call the HTTP server
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub(crate) allow_origin: Vec<String>,
+
+    /// Do not watch the files for changes
+    #[arg(long)]
+    pub(crate) no_reload: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph run count_files -g graph.yaml directory=.        a string argument
+  mcpgraph run sum_to_n -g graph.yaml n=10                  values that are JSON are read as JSON
+  mcpgraph run t -g graph.yaml --args '{\"deep\": [1, 2]}'    all arguments as one JSON object
+  echo '{\"n\": 3}' | mcpgraph run sum_to_n -g graph.yaml --args -
+  mcpgraph run sum_to_n -g graph.yaml n=3 --trace           with every step on stderr
+
+The result goes to stdout, everything else to stderr.")]
+pub(crate) struct RunArgs {
+    /// The tool to call
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+
+    /// Arguments; a value that is JSON is read as JSON, anything else is text
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) arguments: Vec<String>,
+
+    /// All arguments as a JSON object; - reads it from stdin
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+
+    /// Print every step to stderr
+    #[arg(long)]
+    pub(crate) trace: bool,
+
+    /// Print one JSON object with the run's id, its result or error, and its steps
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph check graph.yaml
+  mcpgraph check *.yaml --format json | jq '.diagnostics[].message'
+
+Exits with 1 if there are errors; warnings alone are no failure.")]
+pub(crate) struct CheckArgs {
+    /// The files to check
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// An mcp.json whose servers are added to each graph's own
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) mcp: Option<PathBuf>,
+
+    /// The form of the report
+    #[arg(long, default_value = "text")]
+    pub(crate) format: ReportFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people
+    Text,
+    /// For tools
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph graph -g graph.yaml                       all tools as Mermaid
+  mcpgraph graph count_files -g graph.yaml --dot | dot -Tsvg > graph.svg")]
+pub(crate) struct DrawArgs {
+    /// The tool to draw; all of them if not said
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+
+    /// As a Mermaid flowchart (the default)
+    #[arg(long, conflicts_with = "dot")]
+    pub(crate) mermaid: bool,
+
+    /// As a Graphviz digraph
+    #[arg(long)]
+    pub(crate) dot: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph eval jsonata '$sum(items.price)' --context order.json
+  echo '{\"a\": {\"n\": 4}}' | mcpgraph eval jsonata '$.a.n * 2' --context -
+  mcpgraph eval jsonlogic '{\">\": [{\"var\": \"a.n\"}, 3]}' --context data.json
+  mcpgraph eval jsonpath '$.items[?@.price > 10].name' --context order.json
+
+The result is JSON on stdout. An error is JSON on stdout too, {\"error\": …}, with exit code 1.
+An expression without a result prints nothing.")]
+pub(crate) struct EvalArgs {
+    /// The language of the expression
+    pub(crate) language: Language,
+
+    /// The expression
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub(crate) expression: String,
+
+    /// A JSON file with the data, as {node_id: output} for graphs; - reads stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) context: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Language {
+    /// Transforms, arguments and `var` operands
+    Jsonata,
+    /// Rules of a switch
+    Jsonlogic,
+    /// RFC 9535 queries
+    Jsonpath,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Where to write it
+    #[arg(value_name = "FILE", default_value = "graph.yaml")]
+    pub(crate) path: PathBuf,
+
+    /// Write over a file that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoServerArgs {
+    /// The folder whose files can be listed and read
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub(crate) root: PathBuf,
+}
+
+impl FileArgs {
+    /// The files, where a graph file is needed.
+    pub(crate) fn files(&self) -> anyhow::Result<Files> {
+        const USUAL: [&str; 3] = ["graph.yaml", "mcpgraph.yaml", "config.yaml"];
+        let graph = match &self.graph {
+            Some(path) => path.clone(),
+            None => {
+                USUAL.iter().map(PathBuf::from).find(|path| path.is_file()).ok_or_else(|| {
+                    anyhow::anyhow!(
+                        "no graph file: give one with -g, or write a first one with `mcpgraph init`"
+                    )
+                })?
+            }
+        };
+        Ok(Files { graph, mcp: self.mcp.clone() })
+    }
+}

@@ -1,0 +1,38 @@
+use mcpgraph_diagnostics::{Diagnostics, to_json};
+
+use super::args::{CheckArgs, ReportFormat};
+use super::{Exit, output};
+use crate::load::Files;
+
+/// Reports everything that is wrong with some files.
+pub(super) fn check(args: &CheckArgs) -> anyhow::Result<Exit> {
+    let mut all = Diagnostics::new();
+    for path in &args.paths {
+        let files = Files { graph: path.clone(), mcp: args.mcp.clone() };
+        all.extend(files.load().diagnostics);
+    }
+    match args.format {
+        ReportFormat::Json => {
+            output::data(&format!("{}\n", serde_json::to_string_pretty(&to_json(&all))?))?;
+        }
+        ReportFormat::Text => {
+            output::diagnostics(&all);
+            output::say(&summary(&all, args.paths.len()));
+        }
+    }
+    Ok(if all.has_errors() { Exit::Failure } else { Exit::Success })
+}
+
+fn summary(all: &Diagnostics, files: usize) -> String {
+    let count = |number: usize, word: &str| match number {
+        1 => format!("1 {word}"),
+        number => format!("{number} {word}s"),
+    };
+    let files = count(files, "file");
+    match (all.error_count(), all.warning_count()) {
+        (0, 0) => format!("{files} checked, no problems\n"),
+        (errors, warnings) => {
+            format!("{files} checked, {}, {}\n", count(errors, "error"), count(warnings, "warning"))
+        }
+    }
+}

@@ -1,0 +1,36 @@
+use std::sync::Arc;
+
+use mcpgraph_diagnostics::suggest;
+use mcpgraph_graph::{Graph, Tool, dot, mermaid};
+
+use super::args::DrawArgs;
+use super::{Exit, output};
+
+/// Draws one tool or all.
+pub(super) fn draw(args: &DrawArgs) -> anyhow::Result<Exit> {
+    let loaded = args.files.files()?.load();
+    output::diagnostics(&loaded.diagnostics);
+    let Some(graph) = loaded.graph else { return Ok(Exit::Failure) };
+    let tools = match &args.tool {
+        Some(name) => vec![find(&graph, name)?],
+        None => graph.tools.clone(),
+    };
+    let picture = if args.dot { dot } else { mermaid };
+    for tool in &tools {
+        if tools.len() > 1 && !args.dot {
+            output::data(&format!("%% {}\n", tool.name))?;
+        }
+        output::data(&picture(tool))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// The tool with this name, or an error that helps to find it.
+pub(super) fn find(graph: &Graph, name: &str) -> anyhow::Result<Arc<Tool>> {
+    graph.tool(name).cloned().ok_or_else(|| {
+        let names: Vec<&str> = graph.tools.iter().map(|tool| &*tool.name).collect();
+        let hint = suggest::did_you_mean(name, names.iter().copied())
+            .unwrap_or_else(|| format!("the file has: {}", names.join(", ")));
+        anyhow::anyhow!("there is no tool `{name}`; {hint}")
+    })
+}

@@ -1,0 +1,166 @@
+mod steps;
+
+use std::io::Read as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use mcpgraph_engine::{Call, Event};
+use mcpgraph_graph::Tool;
+use mcpgraph_mcp::message::Raw;
+use mcpgraph_runtime::{Caller, Finished};
+use mcpgraph_value::{Map, Value};
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use self::steps::Steps;
+use super::args::RunArgs;
+use super::{Exit, block_on, draw, output};
+use crate::McpGraph;
+
+/// Calls one tool: the result goes to stdout, everything else to stderr.
+pub(super) fn run(args: RunArgs) -> anyhow::Result<Exit> {
+    let loaded = args.files.files()?.load();
+    output::diagnostics(&loaded.diagnostics);
+    let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else { return Ok(Exit::Failure) };
+    let tool = draw::find(&graph, &args.tool)?;
+    let input = arguments(&args, &tool)?;
+    block_on(async move {
+        let product = McpGraph::new(file, graph);
+        let watcher = Arc::new(Watcher::new(args.trace));
+        let cancel = CancellationToken::new();
+        let interrupted = cancel.clone();
+        let signal = tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                interrupted.cancel();
+            }
+        });
+        let caller = Arc::clone(&watcher) as Arc<dyn Caller>;
+        let finished = product.run_for(&tool, input, caller, cancel.clone()).await;
+        signal.abort();
+        watcher.finish();
+        product.close().await;
+        report(&finished, &watcher, args.json)?;
+        Ok(match (&finished.outcome, cancel.is_cancelled()) {
+            (Ok(_), _) => Exit::Success,
+            (Err(_), true) => Exit::Interrupted,
+            (Err(_), false) => Exit::Failure,
+        })
+    })
+}
+
+fn report(finished: &Finished, watcher: &Watcher, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        let mut report: Map = Map::from_iter([("run", finished.run.to_string())]);
+        match &finished.outcome {
+            Ok(result) => report.insert("result", result.clone()),
+            Err(error) => report.insert("error", error.to_value()),
+        };
+        report.insert("steps", watcher.steps.lock().to_value());
+        return output::data(&(Value::from(report).to_json_pretty() + "\n"));
+    }
+    match &finished.outcome {
+        Ok(Value::String(text)) => output::data(&format!("{text}\n")),
+        Ok(result) => output::data(&(result.to_json_pretty() + "\n")),
+        Err(error) => {
+            output::error(&format!("{error} [{}]\n  run {}", error.kind.code(), finished.run));
+            Ok(())
+        }
+    }
+}
+
+/// The arguments of the call, from `--args` and then from each `key=value`.
+fn arguments(args: &RunArgs, tool: &Tool) -> anyhow::Result<Value> {
+    let mut map = match args.args.as_deref() {
+        None => Map::new(),
+        Some(text) => {
+            let text = if text == "-" {
+                let mut text = String::new();
+                std::io::stdin().read_to_string(&mut text)?;
+                text
+            } else {
+                text.to_owned()
+            };
+            match Value::from_json(&text) {
+                Ok(Value::Object(members)) => (*members).clone(),
+                Ok(_) => anyhow::bail!("--args must be a JSON object"),
+                Err(error) => anyhow::bail!("--args is not JSON: {error}"),
+            }
+        }
+    };
+    for argument in &args.arguments {
+        let Some((key, text)) = argument.split_once('=') else {
+            anyhow::bail!("`{argument}` is not KEY=VALUE");
+        };
+        map.insert(key, value(key, text, tool));
+    }
+    Ok(map.into())
+}
+
+/// What a typed value means: text where the tool wants text, else JSON where it is JSON.
+fn value(key: &str, text: &str, tool: &Tool) -> Value {
+    let schema = tool.input.source().get("properties").and_then(|all| all.get(key));
+    let wants_text = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str);
+    if wants_text == Some("string") {
+        return text.into();
+    }
+    Value::from_json(text).unwrap_or_else(|_| text.into())
+}
+
+/// Shows a run while it happens.
+struct Watcher {
+    traces: bool,
+    bar: Option<ProgressBar>,
+    steps: Mutex<Steps>,
+}
+
+impl Watcher {
+    fn new(traces: bool) -> Self {
+        let bar = output::is_watched().then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bar
+        });
+        Self { traces, bar, steps: Mutex::default() }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| output::say(line)),
+            None => output::say(line),
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl Caller for Watcher {
+    fn event(&self, event: &Event) {
+        if let (Some(bar), Event::StepStarted { node, .. }) = (&self.bar, event) {
+            bar.set_message(node.to_string());
+        }
+        let line = self.steps.lock().take(event);
+        if self.traces
+            && let Some(line) = line
+        {
+            self.say(&line);
+        }
+    }
+
+    async fn progress(&self, call: &Call, params: Raw) {
+        let Some(bar) = &self.bar else { return };
+        let message = Value::from_json(params.get())
+            .ok()
+            .and_then(|params| params.get("message").map(ToString::to_string))
+            .unwrap_or_default();
+        bar.set_message(format!("{} {message}", call.node));
+    }
+}

@@ -1,0 +1,132 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_diagnostics::shortened;
+use mcpgraph_engine::{Event, RunError, StepId};
+use mcpgraph_value::{Map, Value};
+
+/// The steps of a run, put together from its events.
+#[derive(Default)]
+pub(super) struct Steps(BTreeMap<StepId, Step>);
+
+struct Step {
+    path: String,
+    node: Arc<str>,
+    kind: &'static str,
+    input: Option<Value>,
+    began: Duration,
+    took: Duration,
+    retries: u32,
+    edge: Option<Arc<str>>,
+    outcome: Option<Result<Value, RunError>>,
+}
+
+/// How much of a payload a line of the trace shows.
+const SHOWN: usize = 120;
+
+impl Steps {
+    /// Takes an event; gives the line of the trace that it completes.
+    pub(super) fn take(&mut self, event: &Event) -> Option<String> {
+        match event {
+            Event::StepStarted { step, path, node, kind, input, at } => {
+                self.0.insert(
+                    *step,
+                    Step {
+                        path: path.to_string(),
+                        node: Arc::clone(node),
+                        kind,
+                        input: input.clone(),
+                        began: *at,
+                        took: Duration::ZERO,
+                        retries: 0,
+                        edge: None,
+                        outcome: None,
+                    },
+                );
+                None
+            }
+            Event::StepFinished { step, output, edge, at } => {
+                self.end(*step, Ok(output.clone()), edge.as_ref(), *at)
+            }
+            Event::StepFailed { step, error, edge, at } => {
+                self.end(*step, Err(error.clone()), edge.as_ref(), *at)
+            }
+            Event::Retrying { step, attempt, delay, error, .. } => {
+                let live = self.0.get_mut(step)?;
+                live.retries = *attempt;
+                let message = shortened(&error.message, SHOWN);
+                Some(format!(
+                    "{:>6}  retry {attempt} in {} ms: {message}\n",
+                    live.path,
+                    delay.as_millis()
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    fn end(
+        &mut self,
+        step: StepId,
+        outcome: Result<Value, RunError>,
+        edge: Option<&Arc<str>>,
+        at: Duration,
+    ) -> Option<String> {
+        let step = self.0.get_mut(&step)?;
+        step.took = at.saturating_sub(step.began);
+        step.edge = edge.cloned();
+        step.outcome = Some(outcome);
+        Some(step.line())
+    }
+
+    /// Every step, for programs.
+    pub(super) fn to_value(&self) -> Value {
+        self.0.iter().map(|(id, step)| step.to_value(*id)).collect::<Vec<_>>().into()
+    }
+}
+
+impl Step {
+    fn line(&self) -> String {
+        let took = self.took.as_secs_f64() * 1000.0;
+        let outcome = match &self.outcome {
+            Some(Ok(output)) => shortened(&output.to_json(), SHOWN),
+            Some(Err(error)) => format!("failed: {}", shortened(&error.message, SHOWN)),
+            None => String::from("not finished"),
+        };
+        let mut line =
+            format!("{:>6}  {:<20} {:<9} {took:>9.3} ms  ", self.path, self.node, self.kind);
+        if let Some(input) = &self.input {
+            line.push_str(&shortened(&input.to_json(), SHOWN));
+            line.push_str(" → ");
+        }
+        line.push_str(&outcome);
+        line.push('\n');
+        line
+    }
+
+    fn to_value(&self, id: StepId) -> Value {
+        let mut map: Map = Map::from_iter([
+            ("step", Value::from(id)),
+            ("path", Value::from(self.path.as_str())),
+            ("node", Value::from(Arc::clone(&self.node))),
+            ("type", Value::from(self.kind)),
+            ("durationMs", Value::from(self.took.as_secs_f64() * 1000.0)),
+        ]);
+        if let Some(input) = &self.input {
+            map.insert("input", input.clone());
+        }
+        match &self.outcome {
+            Some(Ok(output)) => map.insert("output", output.clone()),
+            Some(Err(error)) => map.insert("error", error.to_value()),
+            None => None,
+        };
+        if self.retries > 0 {
+            map.insert("retries", u64::from(self.retries));
+        }
+        if let Some(edge) = &self.edge {
+            map.insert("next", Arc::clone(edge));
+        }
+        map.into()
+    }
+}

@@ -1,0 +1,123 @@
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use mcpgraph_mcp::server::{
+    Broadcaster, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
+    standard_streams,
+};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::args::{FileArgs, ServeArgs};
+use super::{Exit, block_on, output};
+use crate::load::Files;
+use crate::{McpGraph, reload};
+
+/// `mcpgraph -g FILE`: over stdio, for a client's configuration.
+pub(super) fn stdio(files: &FileArgs) -> anyhow::Result<Exit> {
+    serve_files(files.files()?, Transport::Stdio, true)
+}
+
+/// `mcpgraph serve`.
+pub(super) fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
+    let transport = match args.http {
+        None => Transport::Stdio,
+        Some(address) if !address.ip().is_loopback() && !args.insecure => anyhow::bail!(
+            "{address} can be reached by other machines and nothing asks who they are; use a \
+             loopback address such as 127.0.0.1, or say --insecure"
+        ),
+        Some(address) => Transport::Http { address, config: http_config(args, address.ip()) },
+    };
+    serve_files(args.files.files()?, transport, !args.no_reload)
+}
+
+enum Transport {
+    Stdio,
+    Http { address: SocketAddr, config: HttpConfig },
+}
+
+fn http_config(args: &ServeArgs, address: IpAddr) -> HttpConfig {
+    let mut config = HttpConfig::default();
+    if address.is_unspecified() && args.allow_host.is_empty() {
+        // Under which names the machine is known is not known here; --insecure was said.
+        config.allowed_hosts.push("*".to_owned());
+    } else if !address.is_loopback() {
+        config.allowed_hosts.push(match address {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("[{address}]"),
+        });
+    }
+    config.allowed_hosts.extend(args.allow_host.iter().cloned());
+    config.allowed_origins.extend(args.allow_origin.iter().cloned());
+    config
+}
+
+fn serve_files(files: Files, transport: Transport, follows: bool) -> anyhow::Result<Exit> {
+    let loaded = files.load();
+    output::diagnostics(&loaded.diagnostics);
+    let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else { return Ok(Exit::Failure) };
+    block_on(async move {
+        let product = Arc::new(McpGraph::new(file, graph));
+        let broadcaster = Broadcaster::new();
+        let gateway = product.gateway(broadcaster.clone());
+        let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());
+        let reload = follows
+            .then(|| tokio::spawn(reload::follow(files, Arc::clone(&product), gateway.clone())));
+        let outcome = over(transport, gateway, broadcaster).await;
+        changes.abort();
+        if let Some(reload) = reload {
+            reload.abort();
+        }
+        product.close().await;
+        outcome
+    })
+}
+
+async fn over(
+    transport: Transport,
+    service: Arc<dyn Service>,
+    broadcaster: Broadcaster,
+) -> anyhow::Result<Exit> {
+    let shutdown = CancellationToken::new();
+    let server = Server::new(service, broadcaster, Limits::default(), shutdown.clone());
+    let signals = tokio::spawn(stop_on_signal(shutdown));
+    match transport {
+        Transport::Stdio => {
+            let (input, output) = standard_streams();
+            serve_stdio(&server, input, output).await?;
+        }
+        Transport::Http { address, config } => {
+            let listener = TcpListener::bind(address)
+                .await
+                .map_err(|error| anyhow::anyhow!("cannot listen at {address}: {error}"))?;
+            let url = format!("http://{}{}", listener.local_addr()?, config.path);
+            output::say(&format!("serving MCP at {url}\n"));
+            let router = http_router(&server, config);
+            serve_http(&server, listener, router).await?;
+        }
+    }
+    signals.abort();
+    Ok(Exit::Success)
+}
+
+/// Serves any service over stdio until its client goes away.
+pub(super) async fn over_stdio(service: Arc<dyn Service>) -> anyhow::Result<Exit> {
+    over(Transport::Stdio, service, Broadcaster::new()).await
+}
+
+/// Ends the server in an orderly way when the system or the keyboard asks for it.
+async fn stop_on_signal(shutdown: CancellationToken) {
+    let mut terminate =
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(terminate) => terminate,
+            Err(error) => {
+                tracing::warn!(%error, "signals cannot be received");
+                return;
+            }
+        };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    shutdown.cancel();
+}

@@ -1,0 +1,86 @@
+//! Hot reload: an edited file is checked and swapped in; a broken one is reported and ignored.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_diagnostics::{Colour, to_terminal};
+use mcpgraph_gateway::Gateway;
+use mcpgraph_graph::Digest;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::mpsc;
+
+use crate::McpGraph;
+use crate::load::Files;
+
+/// How long a file must be left alone before it is read: editors write in several steps.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// Follows the files until the future is dropped.
+pub(crate) async fn follow(files: Files, product: Arc<McpGraph>, gateway: Arc<Gateway>) {
+    // One wake-up is enough however many changes there are: the files are read anew anyway.
+    let (changed, mut wake) = mpsc::channel::<()>(1);
+    let _watcher = match watch(&files, changed) {
+        Ok(watcher) => watcher,
+        Err(error) => {
+            tracing::warn!(%error, "the files cannot be watched; restart after a change");
+            return;
+        }
+    };
+    let mut seen = fingerprint(&files);
+    while wake.recv().await.is_some() {
+        // Wait until nothing happened for a while.
+        while let Ok(Some(())) = tokio::time::timeout(SETTLE, wake.recv()).await {}
+        let now = fingerprint(&files);
+        if now == seen {
+            continue;
+        }
+        seen = now;
+        let loaded = files.load();
+        let report = to_terminal(&loaded.diagnostics, Colour::Plain);
+        match (loaded.file, loaded.graph) {
+            (Some(file), Some(graph)) => {
+                product.replace(&gateway, &file, graph);
+                tracing::info!(file = %files.graph.display(), "reloaded");
+                if !report.is_empty() {
+                    tracing::warn!("\n{report}");
+                }
+            }
+            _ => tracing::error!(
+                "`{}` has errors; the version before it is still served\n{report}",
+                files.graph.display()
+            ),
+        }
+    }
+}
+
+/// Watches the folders of the files: many editors replace a file instead of writing to it.
+fn watch(files: &Files, changed: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
+    let mut watcher = notify::recommended_watcher(move |_| {
+        // Full means that a wake-up is on its way already.
+        let _ = changed.try_send(());
+    })?;
+    for folder in folders(files) {
+        watcher.watch(&folder, RecursiveMode::NonRecursive)?;
+    }
+    Ok(watcher)
+}
+
+fn folders(files: &Files) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = [Some(&files.graph), files.mcp.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|path| match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+            _ => PathBuf::from("."),
+        })
+        .collect();
+    folders.dedup();
+    folders
+}
+
+/// What the files say now. Other files in the folder change too, and saving may change nothing.
+fn fingerprint(files: &Files) -> Vec<Option<Digest>> {
+    let digest = |path: &Path| std::fs::read_to_string(path).ok().map(|text| Digest::of(&text));
+    vec![digest(&files.graph), files.mcp.as_deref().and_then(digest)]
+}

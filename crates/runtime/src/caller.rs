@@ -1,0 +1,34 @@
+use async_trait::async_trait;
+use mcpgraph_engine::{Call, Event};
+use mcpgraph_upstream::{Raw, RpcError};
+
+/// Whoever asked for a run, and what it wants to know of it.
+#[async_trait]
+pub trait Caller: Send + Sync {
+    /// Something happened. Called between steps: it must not wait for anything.
+    fn event(&self, event: &Event) {
+        let _ = event;
+    }
+
+    /// An upstream tool reported progress: the parameters of its notification.
+    async fn progress(&self, call: &Call, params: Raw) {
+        let _ = (call, params);
+    }
+
+    /// An upstream tool logged something: the parameters of its notification.
+    async fn log(&self, call: &Call, params: Raw) {
+        let _ = (call, params);
+    }
+
+    /// An upstream tool asks the client something, such as a sampling request.
+    async fn request(&self, method: &str, params: Option<Raw>) -> Result<Raw, RpcError> {
+        let _ = params;
+        Err(RpcError::method_not_found(method))
+    }
+}
+
+/// A caller that only wants the result.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Caller for Silent {}

@@ -1,0 +1,183 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
+use mcpgraph_engine::{Action, Call, ErrorKind, Outcome, Run, RunError, StepId};
+use mcpgraph_expr::Budget;
+use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_upstream::Raw;
+use mcpgraph_value::Value;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use uuid::Uuid;
+
+use crate::evaluate::Evaluator;
+use crate::{Caller, ToolCall, Tools};
+
+/// Executes runs. One serves any number of them at once; they share nothing but it.
+pub struct Runtime {
+    tools: Arc<dyn Tools>,
+    evaluator: Evaluator,
+}
+
+/// What is to be run, for whom.
+pub struct Execution {
+    /// The graph the tool belongs to; the run keeps it to the end.
+    pub graph: Arc<Graph>,
+    /// The tool.
+    pub tool: Arc<Tool>,
+    /// The arguments.
+    pub input: Value,
+    /// Who asks.
+    pub caller: Arc<dyn Caller>,
+    /// Fires when the caller no longer wants the result.
+    pub cancel: CancellationToken,
+    /// Entries of `_meta` to send along with every upstream call.
+    pub meta: Vec<(String, Raw)>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The run.
+    pub run: RunId,
+    /// Its result or its error.
+    pub outcome: Result<Value, RunError>,
+}
+
+/// Names a run. Ids made later sort later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(Uuid);
+
+/// After how many steps in a row a run lets others have their turn.
+const STEPS_PER_TURN: u32 = 32;
+
+impl Runtime {
+    /// A runtime whose `mcp` nodes call these tools.
+    pub fn new(tools: Arc<dyn Tools>) -> Self {
+        Self { tools, evaluator: Evaluator::new(Budget::default()) }
+    }
+
+    /// Executes a run to its end. A panic in it is its error and nobody else's.
+    pub async fn execute(&self, execution: Execution) -> Finished {
+        let run = RunId(Uuid::now_v7());
+        let driven = AssertUnwindSafe(self.drive(execution)).catch_unwind().await;
+        let outcome = driven.unwrap_or_else(|_| {
+            Err(RunError::new(ErrorKind::Internal, "the run failed by a fault of mcpgraph"))
+        });
+        Finished { run, outcome }
+    }
+
+    async fn drive(&self, execution: Execution) -> Result<Value, RunError> {
+        let Execution { graph, tool, input, caller, cancel, meta } = execution;
+        let start = Instant::now();
+        let mut run = Run::start(graph, &tool, input);
+        let mut work = Work { running: FuturesUnordered::new(), stops: HashMap::new() };
+        let mut steps = 0;
+        loop {
+            while let Some(action) = run.poll(start.elapsed()) {
+                match action {
+                    Action::Evaluate(evaluation) => match self.evaluator.try_now(&evaluation) {
+                        Some(outcome) => run.apply(evaluation.step(), outcome, start.elapsed()),
+                        None => {
+                            work.add(evaluation.step(), |_| self.evaluator.slowly(evaluation));
+                        }
+                    },
+                    Action::Call(call) => {
+                        work.add(call.step, |stop| self.call(call, stop, &caller, &meta));
+                    }
+                    Action::Abort(step) => work.stop(step),
+                }
+                publish(&mut run, &*caller);
+                steps += 1;
+                if steps % STEPS_PER_TURN == 0 {
+                    tokio::task::yield_now().await;
+                    run.tick(start.elapsed());
+                    if cancel.is_cancelled() {
+                        run.cancel("the caller cancelled the call", start.elapsed());
+                    }
+                }
+            }
+            publish(&mut run, &*caller);
+            if let Some(outcome) = run.outcome() {
+                return outcome.clone();
+            }
+            let deadline = run.next_deadline().unwrap_or(Duration::MAX);
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => {
+                    run.cancel("the caller cancelled the call", start.elapsed());
+                }
+                Some((step, outcome)) = work.running.next(), if !work.running.is_empty() => {
+                    work.stop(step);
+                    if let Some(outcome) = outcome {
+                        run.apply(step, outcome, start.elapsed());
+                    }
+                }
+                () = tokio::time::sleep(deadline.saturating_sub(start.elapsed())) => {
+                    run.tick(start.elapsed());
+                }
+            }
+        }
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: Call,
+        cancel: CancellationToken,
+        caller: &Arc<dyn Caller>,
+        meta: &[(String, Raw)],
+    ) -> impl Future<Output = Outcome> + Send + use<'a> {
+        let call = ToolCall { call, cancel, caller: Arc::clone(caller), meta: meta.to_vec() };
+        async move { Outcome::Called(self.tools.call(call).await) }
+    }
+}
+
+/// What is under way for a run. Dropping it stops all of it.
+struct Work<'a> {
+    running: FuturesUnordered<BoxFuture<'a, (StepId, Option<Outcome>)>>,
+    stops: HashMap<StepId, DropGuard>,
+}
+
+impl<'a> Work<'a> {
+    /// Begins something for a step; it is given the token that stops it.
+    fn add<W>(&mut self, step: StepId, begin: impl FnOnce(CancellationToken) -> W)
+    where
+        W: Future<Output = Outcome> + Send + 'a,
+    {
+        let stop = CancellationToken::new();
+        self.stops.insert(step, stop.clone().drop_guard());
+        let work = begin(stop.clone());
+        self.running.push(
+            async move {
+                tokio::select! {
+                    biased;
+                    outcome = work => (step, Some(outcome)),
+                    () = stop.cancelled() => (step, None),
+                }
+            }
+            .boxed(),
+        );
+    }
+
+    /// Stops what is under way for a step; nothing if nothing is.
+    fn stop(&mut self, step: StepId) {
+        drop(self.stops.remove(&step));
+    }
+}
+
+fn publish(run: &mut Run, caller: &dyn Caller) {
+    for event in run.take_events() {
+        caller.event(&event);
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}

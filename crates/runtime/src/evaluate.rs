@@ -1,0 +1,85 @@
+//! Evaluating without holding up other runs.
+//!
+//! Almost every expression takes microseconds, and handing it to another thread would cost more
+//! than that. So it is first evaluated where the run is, with a budget of a few milliseconds. What
+//! needs longer is evaluated again, from the start, on a thread that may block: expressions are
+//! pure, so doing it twice changes nothing.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mcpgraph_engine::{Evaluation, Outcome};
+use mcpgraph_expr::{Budget, Cancel, Env, ExprError, Limit};
+use tokio::sync::Semaphore;
+
+/// How long an expression may keep the thread that other runs share.
+const INLINE_TIME: Duration = Duration::from_millis(2);
+
+/// How many slow expressions are evaluated at once; further ones wait.
+const MAX_SLOW: usize = 8;
+
+/// Evaluates expressions for all runs.
+pub(crate) struct Evaluator {
+    budget: Budget,
+    slow: Arc<Semaphore>,
+}
+
+impl Evaluator {
+    pub(crate) fn new(budget: Budget) -> Self {
+        Self { budget, slow: Arc::new(Semaphore::new(MAX_SLOW)) }
+    }
+
+    /// Evaluates at once; none if it takes too long for that.
+    pub(crate) fn try_now(&self, evaluation: &Evaluation) -> Option<Outcome> {
+        let budget = Budget { time: INLINE_TIME.min(self.budget.time), ..self.budget.clone() };
+        let env = Env { budget, now: now_millis(), cancel: Cancel::new() };
+        match evaluation.run(&env) {
+            Err(ExprError { limit: Some(Limit::Time), .. }) => None,
+            outcome => Some(Outcome::Evaluated(outcome)),
+        }
+    }
+
+    /// Evaluates on a thread of its own. Dropping the future stops the evaluation.
+    pub(crate) async fn slowly(&self, evaluation: Evaluation) -> Outcome {
+        let cancel = Cancel::new();
+        let stop = StopOnDrop(cancel.clone());
+        let mut budget = self.budget.clone();
+        if let Some(timeout) = evaluation.timeout() {
+            budget.time = budget.time.min(timeout);
+        }
+        let Ok(permit) = Arc::clone(&self.slow).acquire_owned().await else {
+            return failed("the evaluator is closed");
+        };
+        let env = Env { budget, now: now_millis(), cancel };
+        let outcome = tokio::task::spawn_blocking(move || {
+            let outcome = evaluation.run(&env);
+            drop(permit);
+            outcome
+        })
+        .await;
+        drop(stop);
+        match outcome {
+            Ok(outcome) => Outcome::Evaluated(outcome),
+            Err(_) => failed("the expression made its evaluator fail"),
+        }
+    }
+}
+
+struct StopOnDrop(Cancel);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+fn failed(message: &str) -> Outcome {
+    Outcome::Evaluated(Err(ExprError::new(mcpgraph_expr::code::INTERNAL, message)))
+}
+
+/// The time expressions are told.
+fn now_millis() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

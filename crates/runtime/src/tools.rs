@@ -1,0 +1,87 @@
+//! The tools of other servers, as a run calls them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcpgraph_engine::{Call, ErrorKind, RunError};
+use mcpgraph_upstream::{CallContext, CallEvent, Raw, UpstreamError, Upstreams};
+use mcpgraph_value::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::Caller;
+
+/// Where `mcp` nodes find their tools.
+#[async_trait]
+pub trait Tools: Send + Sync + 'static {
+    /// Calls a tool and gives its output.
+    async fn call(&self, call: ToolCall) -> Result<Value, RunError>;
+}
+
+/// One call of a tool.
+pub struct ToolCall {
+    /// What to call.
+    pub call: Call,
+    /// Ends the call, upstream too.
+    pub cancel: CancellationToken,
+    /// Who wants it.
+    pub caller: Arc<dyn Caller>,
+    /// Entries of `_meta` to send along.
+    pub meta: Vec<(String, Raw)>,
+}
+
+/// How many messages of a tool wait for the caller before the tool is slowed down.
+const PENDING_EVENTS: usize = 64;
+
+#[async_trait]
+impl Tools for Upstreams {
+    async fn call(&self, call: ToolCall) -> Result<Value, RunError> {
+        let ToolCall { call, cancel, caller, meta } = call;
+        let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
+        let context = CallContext { timeout: call.timeout, cancel, events: Some(sender), meta };
+        let answer = self.call_tool(&call.server, &call.tool, call.args.clone(), context);
+        let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
+        answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| explain(&error))
+    }
+}
+
+/// Passes on what a tool says before its answer. Ends when the call does: the sender goes with it.
+async fn relay(mut events: mpsc::Receiver<CallEvent>, call: &Call, caller: &dyn Caller) {
+    while let Some(event) = events.recv().await {
+        match event {
+            CallEvent::Progress(params) => caller.progress(call, params).await,
+            CallEvent::Log(params) => caller.log(call, params).await,
+            CallEvent::ServerRequest { method, params, mut reply } => {
+                tokio::select! {
+                    answer = caller.request(&method, params) => drop(reply.send(answer)),
+                    // The server took its question back.
+                    () = reply.closed() => {}
+                }
+            }
+        }
+    }
+}
+
+fn explain(error: &UpstreamError) -> RunError {
+    let (kind, data) = match error {
+        UpstreamError::Unavailable { .. } | UpstreamError::UnknownServer { .. } => {
+            (ErrorKind::Unavailable, None)
+        }
+        UpstreamError::Timeout { .. } => (ErrorKind::Timeout, None),
+        UpstreamError::Cancelled { .. } => (ErrorKind::Cancelled, None),
+        UpstreamError::Protocol { error, .. } => (
+            ErrorKind::ProtocolError { code: error.code },
+            error.data.as_ref().and_then(|data| Value::from_json(data.get()).ok()),
+        ),
+        UpstreamError::Tool { result, .. } => (ErrorKind::ToolError, Some(result.clone())),
+        UpstreamError::TooLarge { .. } | UpstreamError::Broken { .. } => {
+            (ErrorKind::Unavailable, None)
+        }
+    };
+    let message = match error {
+        // A tool's own words are meant for the model and need no advice.
+        UpstreamError::Tool { text, .. } => text.clone(),
+        other => format!("{other}; {}", other.hint()),
+    };
+    RunError { data, ..RunError::new(kind, message) }
+}
