@@ -1,7 +1,7 @@
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-use jsonata_core::evaluator::CancelToken;
 
 use crate::{ExprError, Limit, code};
 
@@ -12,7 +12,7 @@ pub struct Budget {
     pub time: Duration,
     /// How deep calls may nest: 5,000 levels, of which a recursive call takes about three.
     pub depth: usize,
-    /// How many bytes of strings and results it may build in all: 64 MiB.
+    /// How many bytes it may allocate in all, those it frees again included: 256 MiB.
     pub bytes: usize,
     /// How many items a sequence may have: one million.
     pub sequence: usize,
@@ -31,7 +31,7 @@ pub struct Env {
 
 /// A switch that stops evaluations; its clones are the same switch.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(CancelToken);
+pub struct Cancel(Arc<AtomicBool>);
 
 /// Counts what an evaluation has spent.
 pub(crate) struct Meter<'a> {
@@ -48,7 +48,7 @@ impl Default for Budget {
         Self {
             time: Duration::from_secs(5),
             depth: 5_000,
-            bytes: 64 * 1024 * 1024,
+            bytes: 256 * 1024 * 1024,
             sequence: 1_000_000,
         }
     }
@@ -69,16 +69,16 @@ impl Cancel {
 
     /// Stops every evaluation that holds this switch, for ever.
     pub fn cancel(&self) {
-        self.0.cancel();
+        self.0.store(true, Ordering::Relaxed);
     }
 
     /// Whether it has been used.
     pub fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
+        self.0.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn token(&self) -> &CancelToken {
-        &self.0
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
     }
 }
 

@@ -1,14 +1,14 @@
 //! JSONata behind one face: [`Jsonata`].
 //!
-//! A plain path such as `$.node.field` is followed on the shared values themselves. Everything else
-//! goes to the engine in `core_engine`, the only module that names it.
+//! A plain path such as `$.node.field` is followed on the scope itself, without even a context being
+//! put together. Everything else goes to the engine.
 
-mod core_engine;
+mod engine;
 mod path;
 
 use std::sync::Arc;
 
-use mcpgraph_jsonata::SyntaxError;
+use mcpgraph_jsonata::{Program, SyntaxError};
 use mcpgraph_value::Value;
 
 use crate::budget::Meter;
@@ -17,38 +17,36 @@ use path::{Followed, PlainPath};
 
 /// A compiled JSONata expression; compiled once, evaluated by any number of threads.
 pub struct Jsonata {
-    source: Arc<str>,
+    program: Program,
     path: Option<PlainPath>,
     reads: Reads,
-    program: core_engine::Program,
+    uses_history: bool,
 }
 
 impl Jsonata {
     /// Compiles an expression; the error is the first of [`problems`](Self::problems).
     pub fn compile(source: &str) -> Result<Self, ExprError> {
-        let parsed = mcpgraph_jsonata::parse(source).map_err(|errors| {
+        let program = mcpgraph_jsonata::parse(source).map_err(|errors| {
             let first = errors.into_iter().next().map(described);
             first.unwrap_or_else(|| ExprError::new("S0201", "the expression is not JSONata"))
         })?;
         Ok(Self {
-            source: source.into(),
-            path: PlainPath::of(parsed.syntax()),
-            reads: parsed.reads().into(),
-            program: core_engine::Program::compile(&parsed)?,
+            path: PlainPath::of(program.syntax()),
+            reads: program.reads().into(),
+            uses_history: engine::uses_history(source),
+            program,
         })
     }
 
     /// Everything that is wrong with the text of an expression.
     pub fn problems(source: &str) -> Vec<ExprError> {
-        match mcpgraph_jsonata::parse(source) {
-            Ok(_) => Self::compile(source).err().into_iter().collect(),
-            Err(errors) => errors.into_iter().map(described).collect(),
-        }
+        let errors = mcpgraph_jsonata::parse(source).err().unwrap_or_default();
+        errors.into_iter().map(described).collect()
     }
 
     /// The text it was compiled from.
     pub fn source(&self) -> &str {
-        &self.source
+        self.program.source()
     }
 
     /// What it reads of its context.
@@ -70,14 +68,16 @@ impl Jsonata {
         match self.path.as_ref().map(|path| path.follow(scope.as_ref())) {
             Some(Followed::Found(value)) => Ok(Some(value)),
             Some(Followed::Missing) => Ok(None),
-            Some(Followed::Unclear) | None => self.program.eval(scope, meter),
+            Some(Followed::Unclear) | None => {
+                engine::evaluate(&self.program, self.uses_history, scope, meter)
+            }
         }
     }
 }
 
 impl std::fmt::Debug for Jsonata {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Jsonata").field(&self.source).finish()
+        f.debug_tuple("Jsonata").field(&self.source()).finish()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Expressions: JSONata, JSON Logic and JSONPath behind one face.
 //!
 //! This crate owns what an expression means in the product: what it sees ([`Scope`]), what it may
-//! spend ([`Budget`]), what it reads ([`Reads`]) and how it fails ([`ExprError`]). The engine that
-//! evaluates JSONata is known to one module only, so that it can be exchanged.
+//! spend ([`Budget`]), what it reads ([`Reads`]) and how it fails ([`ExprError`]). The languages
+//! themselves are JSONata from `mcpgraph-jsonata`, JSON Logic written here, and JSONPath from a
+//! library.
 //!
 //! It knows nothing of graphs, of MCP and of async code: an evaluation is a function call that ends
 //! in time, on any thread with an ordinary stack, whatever the expression and the data are.

@@ -21,7 +21,7 @@ fn env() -> Env {
 
 /// A budget with time enough for another limit to be reached first.
 fn patient() -> Env {
-    let budget = Budget { time: Duration::from_secs(30), bytes: 1024 * 1024, ..Budget::default() };
+    let budget = Budget { time: Duration::from_secs(60), bytes: 64 << 20, ..Budget::default() };
     Env { budget, ..Env::at(0) }
 }
 
@@ -79,7 +79,7 @@ fn sequences_without_an_end() {
     exceeds(Limit::Sequence, "[1..10000000]");
     exceeds(Limit::Sequence, "$count([1..10000000])");
     exceeds(Limit::Sequence, "$sum([0..9999999])");
-    exceeds(Limit::Sequence, "[1..2000].([1..2000])");
+    ends("[1..2000].([1..2000])");
     exceeds(Limit::Sequence, "$reduce([1..40], function($a, $i){ $append($a, $a) }, [1, 2])");
     exceeds(Limit::Time, "$map([1..1000000], function($i){ $sum([1..1000]) })");
 }
@@ -92,21 +92,26 @@ fn strings_without_an_end() {
     exceeds(Limit::Bytes, "$formatInteger(1e21, 'I')");
     exceeds(Limit::Bytes, "$reduce([1..60], function($a, $i){ $a & $a }, 'x')");
     exceeds(Limit::Bytes, "($f := function($s){ $f($s & $s) }; $f('x'))");
-    exceeds(Limit::Bytes, "[1..1000].$pad('', 100000)");
-    ends("$reduce([1..40], function($a, $i){ $join([$a, $a]) }, 'x')");
+    exceeds(Limit::Bytes, "[1..10000].$pad('', 100000)");
+    exceeds(Limit::Bytes, "$reduce([1..40], function($a, $i){ $join([$a, $a]) }, 'x')");
+    exceeds(Limit::Bytes, "$reduce([1..40], function($a, $i){ $replace($a, 'x', 'xxxx') }, 'x')");
 }
 
 #[test]
 fn values_that_nobody_could_write() {
     exceeds(Limit::Depth, "$reduce([1..100000], function($a, $i){ [[$a]] }, 1)");
     exceeds(Limit::Depth, "$reduce([1..100000], function($a, $i){ {'a': $a} }, 1)");
-    exceeds(Limit::Bytes, "$reduce([1..60], function($a, $i){ {'a': $a, 'b': $a} }, 1)");
+    let tree = "$reduce([1..60], function($a, $i){ {'a': $a, 'b': $a} }, 1)";
+    exceeds(Limit::Bytes, tree);
+    ends(&format!("$string({tree})"));
+    ends(&format!("{tree} = {tree}"));
+    ends(&format!("$count({tree}.**)"));
 }
 
 #[test]
 fn catastrophic_regular_expressions() {
     let text = "a".repeat(60);
-    for pattern in ["(a+)+$", "(a|a)*$", "(.*)*x", "([a-z]+)*="] {
+    for pattern in ["(a+)+$", "(a|a)*$", "(.*)*x", "([a-z]+)*=", r"(a*)*\1b", "(?=(a+)+$)b"] {
         // Linear engines just answer; others run into their limit. Both end.
         drop(jsonata(&format!("$match('{text}!', /{pattern}/)")));
         drop(jsonata(&format!("$replace('{text}!', /{pattern}/, '')")));
@@ -127,13 +132,6 @@ fn sources_that_nest() {
     for operator in ["+", "&", " and ", ".", "~>"] {
         drop(jsonata(&vec!["$x"; 20_000].join(operator)));
     }
-}
-
-#[test]
-fn faults_of_the_engine_are_errors_at_worst() {
-    // Arabic digits in a picture make it panic.
-    drop(jsonata("$parseInteger('12', '٠')"));
-    drop(jsonata("$parseInteger('1', '٠٠٠')"));
 }
 
 #[test]
@@ -170,7 +168,7 @@ fn rules_that_grow() {
     };
     let twice = r#"[{"var": "accumulator"}, {"var": "accumulator"}]"#;
     assert_eq!(reduce(&format!(r#"{{"cat": {twice}}}"#), r#""x""#), Some(Limit::Bytes));
-    assert_eq!(reduce(&format!(r#"{{"merge": {twice}}}"#), "[1]"), Some(Limit::Bytes));
+    assert_eq!(reduce(&format!(r#"{{"merge": {twice}}}"#), "[1]"), Some(Limit::Sequence));
     assert_eq!(reduce(twice, "1"), Some(Limit::Depth));
     let texts = format!(r#"{{"map": [{{"var": "$"}}, {{"cat": ["{}"]}}]}}"#, "x".repeat(10_000));
     assert_eq!(logic(&texts, many, patient()).unwrap_err().limit, Some(Limit::Bytes));
@@ -202,7 +200,7 @@ fn computed_operands_are_bounded_too() {
 }
 
 #[test]
-fn deep_contexts_are_refused_where_they_would_be_copied() {
+fn deep_values_are_refused_where_they_would_be_walked() {
     let mut deep = Value::from(1);
     for _ in 0..100_000 {
         deep = Value::array(vec![deep]);

@@ -150,12 +150,8 @@ impl Compiler {
             None | Some(Value::Null) => self.known(Operand::Whole),
             Some(Value::String(text)) => match Operand::text(text) {
                 Ok(operand) => self.known(operand),
-                Err(error) => {
-                    let mut errors = Jsonata::problems(text);
-                    if errors.is_empty() {
-                        errors.push(error);
-                    }
-                    for error in errors {
+                Err(_) => {
+                    for error in Jsonata::problems(text) {
                         self.fail(error);
                     }
                     Place::Known(Operand::Whole)

@@ -84,7 +84,7 @@ fn check(case: &Value, folder: &Path, group: &Path) -> Result<(), String> {
         _ => Value::object(mcpgraph_value::Map::new()),
     };
     // One case counts to ten million.
-    let mut budget = Budget { sequence: 10_000_000, ..Budget::default() };
+    let mut budget = Budget { sequence: 10_000_000, bytes: 4 << 30, ..Budget::default() };
     if let Some(depth) = case.get("depth").and_then(Value::as_i64) {
         budget.depth = usize::try_from(depth).unwrap();
     }
@@ -115,10 +115,10 @@ fn judge(case: &Value, outcome: &Result<Option<Value>, ExprError>) -> Result<(),
     let code = case.get("code").or_else(|| case.pointer("/error/code")).and_then(Value::as_str);
     match (outcome, code, case.get("result")) {
         (Err(error), Some(code), _) if error.code == code => {
-            let message = case.pointer("/error/message").and_then(Value::as_str);
-            match message {
-                Some(message) if message != error.message => {
-                    Err(format!("message `{}` instead of `{message}`", error.message))
+            let token = case.get("token").or_else(|| case.pointer("/error/token"));
+            match token.and_then(Value::as_str) {
+                Some(token) if error.token.as_deref() != Some(token) => {
+                    Err(format!("token {:?} instead of `{token}`", error.token))
                 }
                 _ => Ok(()),
             }

@@ -1,0 +1,117 @@
+//! Evaluation by the engine of this workspace, the only place that knows how it is called.
+
+use std::sync::Arc;
+
+use mcpgraph_jsonata::{BadSignature, Bindings, Environment, EvalError, Limits, Program};
+use mcpgraph_value::Value;
+
+use crate::bounds;
+use crate::budget::{Meter, cancelled, out_of_bytes};
+use crate::{ExprError, Limit, Scope, code};
+
+/// The functions of the history. An expression can also come to their names by `$eval`, in a text
+/// that it computes.
+const NAMES: [&str; 4] = ["previousNode", "executionCount", "nodeExecution", "eval"];
+
+/// Whether an expression may call a function of the history.
+pub(super) fn uses_history(source: &str) -> bool {
+    NAMES.iter().any(|name| source.contains(name))
+}
+
+/// Evaluates a program; with the functions of the history, if it wants them.
+pub(super) fn evaluate(
+    program: &Program,
+    history: bool,
+    scope: &Arc<dyn Scope>,
+    meter: &Meter<'_>,
+) -> Result<Option<Value>, ExprError> {
+    let budget = &meter.env.budget;
+    let mut environment = Environment {
+        bindings: Bindings::new(),
+        limits: Limits {
+            // Time is what steps are counted for.
+            steps: u64::MAX,
+            time: meter.remaining()?,
+            depth: budget.depth,
+            bytes: budget.bytes as u64,
+            sequence: budget.sequence,
+        },
+        now_millis: meter.env.now,
+        cancelled: Some(meter.env.cancel.flag()),
+    };
+    if history {
+        bind_history(&mut environment.bindings, scope)
+            .map_err(|error| ExprError::new(code::INTERNAL, error.to_string()))?;
+    }
+    let result = program
+        .evaluate(Some(&scope.context()), &environment)
+        .map_err(|error| explain(error, meter))?;
+    if let Some(value) = &result {
+        bounds::check(value, meter)?;
+    }
+    Ok(result)
+}
+
+#[expect(clippy::result_large_err, reason = "the error is the engine's, and never happens here")]
+fn bind_history(bindings: &mut Bindings, scope: &Arc<dyn Scope>) -> Result<(), BadSignature> {
+    let history = Arc::clone(scope);
+    bindings.function("previousNode", "<n?:x>", move |args| {
+        let back = number(args, 0).unwrap_or(1.0);
+        let found = (back >= 1.0).then(|| history.previous(back as usize)).flatten();
+        Ok(Some(found.unwrap_or_default()))
+    })?;
+    let history = Arc::clone(scope);
+    bindings.function("executionCount", "<s:n>", move |args| {
+        Ok(Some(node(args).map_or(0, |node| history.execution_count(node)).into()))
+    })?;
+    let history = Arc::clone(scope);
+    bindings.function("nodeExecution", "<sn:x>", move |args| {
+        let found = match (node(args), number(args, 1)) {
+            (Some(node), Some(index)) => history.execution(node, index.floor() as i64),
+            _ => None,
+        };
+        Ok(Some(found.unwrap_or_default()))
+    })?;
+    let history = Arc::clone(scope);
+    bindings.function("nodeExecutions", "<s:a>", move |args| {
+        let all = node(args).map(|node| history.executions(node));
+        Ok(Some(Value::array(all.unwrap_or_default())))
+    })?;
+    Ok(())
+}
+
+/// The first argument, a node's id; none where it is undefined.
+fn node(args: &[Option<Value>]) -> Option<&str> {
+    args.first()?.as_ref()?.as_str()
+}
+
+fn number(args: &[Option<Value>], index: usize) -> Option<f64> {
+    args.get(index)?.as_ref()?.as_f64()
+}
+
+/// The error in our words, with the limit where one was exceeded.
+fn explain(error: EvalError, meter: &Meter<'_>) -> ExprError {
+    let budget = &meter.env.budget;
+    let (limit, message) = match error.code {
+        "U1003" => return cancelled(),
+        "U1002" => return out_of_bytes(budget.bytes),
+        code::TIME => return meter.out_of_time(),
+        "D1011" => (
+            Some(Limit::Depth),
+            format!("the expression's calls nest deeper than the limit of {} levels", budget.depth),
+        ),
+        "D2014" | code::SEQUENCE => (
+            Some(Limit::Sequence),
+            format!("a sequence has more than the limit of {} items", budget.sequence),
+        ),
+        // The steps of a regular expression that goes back and forth.
+        "U1001" | "U1004" => (Some(Limit::Time), error.message),
+        _ => (None, error.message),
+    };
+    ExprError {
+        position: error.span.map(|span| span.start).or(error.position),
+        token: error.token,
+        limit,
+        ..ExprError::new(error.code, message)
+    }
+}
