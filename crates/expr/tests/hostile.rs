@@ -21,7 +21,7 @@ fn env() -> Env {
 
 /// A budget with time enough for another limit to be reached first.
 fn patient() -> Env {
-    let budget = Budget { time: Duration::from_secs(60), bytes: 64 << 20, ..Budget::default() };
+    let budget = Budget { time: Duration::from_mins(1), bytes: 64 << 20, ..Budget::default() };
     Env { budget, ..Env::at(0) }
 }
 

@@ -94,6 +94,9 @@ fn history_functions_are_ordinary_functions() {
     for wrong in ["$executionCount(1)", "$nodeExecution('loop')", "$previousNode('loop')"] {
         assert_eq!(eval_in(&scope, wrong).unwrap_err().code, "T0410", "{wrong}");
     }
+    history("$executionCount($.missing)", "0");
+    history("$nodeExecutions('first')", r#"[{"n": 1}]"#);
+    history("$eval('$' & 'executionCount(\"loop\")')", "2");
     check("{}", "[$previousNode(), $executionCount('a'), $nodeExecutions('a')]", Some("[null, 0]"));
 }
 
@@ -165,10 +168,10 @@ fn plain_paths_share_and_keep_digits() {
 }
 
 #[test]
-fn only_what_is_read_is_converted() {
+fn every_way_of_reading_sees_the_whole_context() {
     let item = r#"{"a": {"b": {"c": 1, "d": 2}, "e": [3, 4]}, "f": 5}"#;
     let context = format!(r#"{{"x": {item}, "y": [{item}, {item}], "z": {{"f": 5}}}}"#);
-    // Each reads more than a careless reading of its paths would tell.
+    // Each reads more than the names of its paths tell.
     for (source, expected) in [
         ("x.a.b.c + x.f", "6"),
         ("{'all': x.a, 'c': x.a.b.c}", r#"{"all": {"b": {"c": 1, "d": 2}, "e": [3, 4]}, "c": 1}"#),
@@ -255,6 +258,15 @@ fn errors_have_the_codes_of_the_reference() {
 }
 
 #[test]
+fn errors_of_evaluation_have_a_place() {
+    let scope = PlainScope::shared(json(r#"{"a": "x"}"#));
+    let error = eval_in(&scope, "1 + $number($.a)").unwrap_err();
+    assert_eq!((error.code.as_str(), error.position), ("D3030", Some(4)));
+    let error = eval_in(&scope, "(1; $.a + 1)").unwrap_err();
+    assert_eq!((error.code.as_str(), error.token.as_deref()), ("T2001", Some("+")));
+}
+
+#[test]
 fn reads_tell_names_and_places() {
     let expression =
         Jsonata::compile("$.list_dir.files[0].name & $executionCount('loop')").unwrap();
@@ -277,7 +289,7 @@ fn the_time_is_given_and_stands_still() {
 }
 
 #[test]
-fn functions_that_the_engine_has_wrong() {
+fn functions_of_text_follow_the_reference() {
     check("{}", "$encodeUrlComponent('a.b-c d/é')", Some(r#""a.b-c%20d%2F%C3%A9""#));
     check("{}", "$encodeUrl('http://x/a b?c=d%')", Some(r#""http://x/a%20b?c=d%25""#));
     check("{}", "$encodeUrl($.missing)", None);
@@ -285,6 +297,7 @@ fn functions_that_the_engine_has_wrong() {
     check("{}", "'a' & 1 & $.missing & true & [1, 2] & null", Some(r#""a1true[1,2]null""#));
     check("{}", "$formatInteger(14, 'I')", Some(r#""XIV""#));
     check("{}", "['a', 'bc'].$pad(-3)", Some(r#"["  a", " bc"]"#));
+    check("{}", "['a', 'bc'].$pad(-3, '.')", Some(r#"["..a", ".bc"]"#));
     check("{}", "['a b'].$encodeUrl() & [4].$formatInteger('i')", Some(r#""a%20biv""#));
     check("{}", "'a' ~> $pad(-3) ~> $encodeUrl", Some(r#""%20%20a""#));
 }
