@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::message::Raw;
@@ -53,7 +53,7 @@ pub struct SessionKey(Arc<str>);
 pub struct Meta(IndexMap<String, Raw>);
 
 /// How severe a log message is, least severe first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
     /// For developers.

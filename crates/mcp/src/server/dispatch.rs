@@ -89,11 +89,11 @@ impl Server {
     /// Finds out who sends a request: itself in the modern era, its session in the legacy one.
     pub(crate) fn admit(
         request: Request,
+        meta: Meta,
         session: Option<&Arc<Session>>,
     ) -> Result<Admitted, (Id, RpcError)> {
-        let meta = Meta::of(request.params.as_deref());
         let (client, session) = match session {
-            Some(session) if !handshake::is_modern(&request.method, &meta) => {
+            Some(session) if !handshake::is_modern(&request, &meta) => {
                 (session.client.clone(), Some(session.clone()))
             }
             _ => match handshake::modern_client(&meta) {
@@ -137,7 +137,11 @@ impl Server {
             // What a session was needed for.
             (
                 Era::Modern,
-                "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe",
+                "initialize"
+                | "ping"
+                | "logging/setLevel"
+                | "resources/subscribe"
+                | "resources/unsubscribe",
             ) => Err(RpcError::method_not_found(&method)),
             (Era::Legacy, "logging/setLevel") => self.set_log_level(admitted, wanted, outlet).await,
             (Era::Legacy, "resources/subscribe" | "resources/unsubscribe") => {

@@ -1,11 +1,12 @@
 //! How a client and the server learn of each other, in each era.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::client::{Client, Meta, SessionKey, meta_key};
 use super::service::Description;
-use crate::message::{Raw, RpcError, code, raw};
+use crate::message::{Raw, Request, RpcError, code, raw};
 use crate::version::{Era, Version};
 
 /// Reads who sends `initialize`, and settles the version.
@@ -82,9 +83,23 @@ pub(crate) fn discover_result(description: &Description) -> Raw {
 }
 
 /// Whether a request belongs to the modern era: it says so, or only that era has it.
-pub(crate) fn is_modern(method: &str, meta: &Meta) -> bool {
-    method != "initialize"
-        && (method == "server/discover" || meta.get(meta_key::PROTOCOL_VERSION).is_some())
+pub(crate) fn is_modern(request: &Request, meta: &Meta) -> bool {
+    match request.method.as_str() {
+        "server/discover" => true,
+        "initialize" if opens_session(request) => false,
+        _ => meta.get(meta_key::PROTOCOL_VERSION).is_some(),
+    }
+}
+
+/// Whether this is `initialize` as the legacy era has it, whatever else it may say.
+pub(crate) fn opens_session(request: &Request) -> bool {
+    #[derive(Deserialize)]
+    struct Params {
+        #[serde(rename = "protocolVersion")]
+        _protocol_version: IgnoredAny,
+    }
+    let params = request.params.as_deref().map_or("{}", RawValue::get);
+    request.method == "initialize" && serde_json::from_str::<Params>(params).is_ok()
 }
 
 /// Reads who sends a modern request.

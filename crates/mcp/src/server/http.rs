@@ -31,6 +31,7 @@ pub use config::HttpConfig;
 pub use guard::Guard;
 pub use serve::serve_http;
 
+use super::client::Meta;
 use super::dispatch::Server;
 use super::in_flight;
 use crate::message::{Id, Message, RpcError, code};
@@ -122,10 +123,11 @@ async fn post(http: &Arc<Http>, parts: &Parts, body: Body) -> Result<Response<Bo
         .map_err(|error| refuse(StatusCode::BAD_REQUEST, Id::of_message(&body), error))?;
     match message {
         Message::Request(request) => {
-            if check::is_modern(&parts.headers, &request) {
-                modern::request(http, parts, request).await
+            let meta = Meta::of(request.params.as_deref());
+            if check::is_modern(&parts.headers, &request, &meta) {
+                modern::request(http, parts, request, meta).await
             } else {
-                legacy::request(http, parts, request).await
+                legacy::request(http, parts, request, meta).await
             }
         }
         // The modern era has one notification from clients, `notifications/cancelled`, and on HTTP

@@ -1,9 +1,10 @@
 //! A server of the protocol, in both eras at once and on any transport.
 //!
-//! The product implements [`Service`]; the core below the transports does what the protocol says
-//! about every message: framing, versions, sessions, cancellation, subscriptions, the shape of results.
-//! A request whose `_meta` names a modern version is served by itself; `initialize` opens a legacy
-//! session; both may come over the same connection.
+//! The product implements [`Service`]; a [`Server`] puts it behind [`serve_stdio`] and
+//! [`http_router`]. The core below the transports does what the protocol says about every message:
+//! framing, versions, sessions, cancellation, subscriptions, the shape of results. A request
+//! whose `_meta` names a modern version is served by itself; `initialize` opens a legacy session;
+//! both may come over the same connection.
 
 mod broadcast;
 mod client;

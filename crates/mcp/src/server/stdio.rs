@@ -13,7 +13,9 @@ use tokio_util::task::TaskTracker;
 
 pub use standard::{StandardInput, StandardOutput, standard_streams};
 
+use super::client::Meta;
 use super::dispatch::{Server, cancelled_id};
+use super::handshake;
 use super::in_flight::InFlight;
 use super::session::Session;
 use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, code, raw};
@@ -44,18 +46,18 @@ where
     };
     let mut writing = tokio::spawn(write_messages(queue, writer));
     let mut lines = Lines::new(reader, server.limits().max_line_bytes);
-    let outcome = loop {
-        tokio::select! {
-            biased;
-            () = server.shutdown().cancelled() => break Ok(()),
-            // A client that reads no more is gone, whatever it may still write.
-            written = &mut writing => break written.unwrap_or_else(|error| Err(error.into())),
-            line = lines.next() => match line {
-                Ok(Some(line)) => connection.take(line).await,
-                Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
-            },
+    let reading = async {
+        while let Some(line) = lines.next().await? {
+            connection.take(line).await;
         }
+        Ok(())
+    };
+    let outcome = tokio::select! {
+        biased;
+        () = server.shutdown().cancelled() => Ok(()),
+        // A client that reads no more is gone, whatever it may still write.
+        written = &mut writing => written.unwrap_or_else(|error| Err(error.into())),
+        read = reading => read,
     };
     let grace = match (&outcome, server.shutdown().is_cancelled()) {
         (Ok(()), false) => server.limits().input_end_grace,
@@ -91,7 +93,7 @@ async fn write_messages<W: AsyncWrite + Unpin>(
         writer.flush().await?;
         text.clear();
     }
-    writer.shutdown().await
+    Ok(())
 }
 
 /// One client.
@@ -159,14 +161,17 @@ impl Connection {
 
     async fn take_request(&mut self, request: Request) {
         match (request.method.as_str(), &self.session) {
-            ("initialize", None) => return self.initialize(request).await,
+            ("initialize", None) if handshake::opens_session(&request) => {
+                return self.initialize(request).await;
+            }
             // A client may see whether the server is there before it says who it is.
             ("ping", None) if request.params.is_none() => {
                 return self.answer(Some(request.id), Ok(raw(&serde_json::json!({})))).await;
             }
             _ => {}
         }
-        let admitted = match Server::admit(request, self.session.as_ref()) {
+        let meta = Meta::of(request.params.as_deref());
+        let admitted = match Server::admit(request, meta, self.session.as_ref()) {
             Ok(admitted) => admitted,
             Err((id, error)) => return self.answer(Some(id), Err(error)).await,
         };
@@ -241,7 +246,10 @@ impl Connection {
             session.abandon();
         }
         self.tasks.close();
-        self.tasks.wait().await;
+        // Calls end within their grace. What then still waits is for a client that does not read,
+        // and ends with the writer.
+        let enough = self.server.limits().cancel_grace * 2;
+        drop(tokio::time::timeout(enough, self.tasks.wait()).await);
         if let Some(session) = &self.session {
             self.server.service().closed(&session.client).await;
         }

@@ -89,7 +89,7 @@ async fn closing_the_response_cancels_the_call() {
 async fn errors_have_their_status() {
     let (_fixture, address) = fixture().await;
     let send = |message: Value| HttpRequest::modern(&message).send(address);
-    for method in ["ping", "no/such", "logging/setLevel", "resources/unsubscribe"] {
+    for method in ["initialize", "ping", "no/such", "logging/setLevel", "resources/unsubscribe"] {
         let response = send(modern_request(1, method, json!({}))).await;
         assert_eq!(refusal(response).await, (404, -32601), "{method}");
     }

@@ -8,5 +8,6 @@ mod http_refusals;
 mod random;
 mod rmcp_peer;
 mod service;
+mod standard_streams;
 mod stdio;
 mod wire;

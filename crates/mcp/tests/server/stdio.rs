@@ -68,7 +68,9 @@ async fn both_eras_on_one_connection() {
     assert_eq!(found["capabilities"]["tools"]["listChanged"], true);
     let modern = pipe.ask(&modern_call(2, "echo", json!({"text": "x"}))).await;
     assert_eq!(modern["result"]["resultType"], "complete");
-    assert_eq!(code(&pipe.ask(&modern_request(3, "ping", json!({}))).await), -32601);
+    for gone in ["ping", "initialize"] {
+        assert_eq!(code(&pipe.ask(&modern_request(3, gone, json!({}))).await), -32601);
+    }
     assert_eq!(pipe.ask(&initialize(LEGACY, json!({}))).await["result"]["protocolVersion"], LEGACY);
     let legacy = pipe.ask(&call(4, "echo", json!({"text": "x"}))).await;
     assert!(legacy["result"].get("resultType").is_none());
@@ -361,4 +363,21 @@ async fn a_client_that_reads_nothing_holds_up_only_itself() {
     drop(stuck.input);
     drop(stuck.output);
     tokio::time::timeout(Duration::from_secs(5), stuck.serving).await.unwrap().unwrap().ok();
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_does_not_keep_the_server() {
+    let grace = Duration::from_millis(50);
+    let limits = Limits { cancel_grace: grace, shutdown_grace: grace, ..Limits::default() };
+    let fixture = Fixture::with_limits(limits);
+    let mut stuck = Pipe::initialized(&fixture.server, LEGACY, json!({})).await;
+    let big = "x".repeat(10_000);
+    let send_all = async {
+        for id in 0..1000 {
+            stuck.send(&call(id, "echo", json!({"text": big}))).await;
+        }
+    };
+    drop(tokio::time::timeout(Duration::from_millis(500), send_all).await);
+    fixture.server.shutdown().cancel();
+    tokio::time::timeout(Duration::from_secs(5), stuck.serving).await.unwrap().unwrap().unwrap();
 }

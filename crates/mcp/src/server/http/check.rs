@@ -58,10 +58,9 @@ pub(super) fn names_modern(headers: &HeaderMap) -> bool {
 }
 
 /// Whether a request is of the modern era, by its headers or its body.
-pub(super) fn is_modern(headers: &HeaderMap, request: &Request) -> bool {
-    request.method != "initialize"
-        && (names_modern(headers)
-            || handshake::is_modern(&request.method, &Meta::of(request.params.as_deref())))
+pub(super) fn is_modern(headers: &HeaderMap, request: &Request, meta: &Meta) -> bool {
+    !handshake::opens_session(request)
+        && (names_modern(headers) || handshake::is_modern(request, meta))
 }
 
 /// The version that a legacy request names in its headers is one of the legacy era.

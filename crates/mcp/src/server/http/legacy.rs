@@ -13,6 +13,7 @@ use super::respond::{self, Refused, empty, invalid, refuse};
 use super::sessions::HttpSession;
 use super::{Http, check, no_session, not_allowed};
 use crate::message::{self, Id, Message, Notification, Request, RpcError, code};
+use crate::server::client::Meta;
 use crate::server::dispatch::{Server, cancelled_id};
 use crate::server::outlet::Outlet;
 use crate::sse::{self, Event};
@@ -23,6 +24,7 @@ pub(super) async fn request(
     http: &Arc<Http>,
     parts: &Parts,
     request: Request,
+    meta: Meta,
 ) -> Result<Response<Body>, Refused> {
     if request.method == "initialize" {
         return initialize(http, request).await;
@@ -30,7 +32,7 @@ pub(super) async fn request(
     let session = session(http, parts, Some(&request.id))?;
     let stream = session.open_stream(http.server.limits());
     let mut reader = stream.read(None);
-    run(http, &session, &stream, vec![request])
+    run(http, &session, &stream, vec![(request, meta)])
         .inspect_err(|_| session.forget_stream(stream.id))?;
     let first = match tokio::time::timeout(http.config.stream_after, reader.next()).await {
         Ok(Some(Item::Event(event))) if event.is_response => {
@@ -64,7 +66,10 @@ pub(super) async fn batch(
     let mut requests = Vec::new();
     for message in messages {
         match message {
-            Message::Request(request) => requests.push(request),
+            Message::Request(request) => {
+                let meta = Meta::of(request.params.as_deref());
+                requests.push((request, meta));
+            }
             Message::Notification(notification) => notify(http, &session, notification).await,
             Message::Response(response) => session.session.answered(response),
         }
@@ -179,15 +184,15 @@ fn run(
     http: &Arc<Http>,
     session: &Arc<HttpSession>,
     stream: &Arc<EventStream>,
-    requests: Vec<Request>,
+    requests: Vec<(Request, Meta)>,
 ) -> Result<(), Refused> {
     let is_batch = requests.len() > 1;
     let mut ready = Vec::with_capacity(requests.len());
-    for request in requests {
+    for (request, meta) in requests {
         let id = request.id.clone();
         let place = http.take_place(&id)?;
         let started = session.calls.begin(&id).and_then(|slot| {
-            let admitted = Server::admit(request, Some(&session.session));
+            let admitted = Server::admit(request, meta, Some(&session.session));
             admitted.map(|admitted| (admitted, slot)).map_err(|(_, error)| error)
         });
         match started {

@@ -21,12 +21,12 @@ pub(super) async fn request(
     http: &Arc<Http>,
     parts: &Parts,
     request: Request,
+    meta: Meta,
 ) -> Result<Response<Body>, Refused> {
     let id = request.id.clone();
     let bad = |error| refuse(StatusCode::BAD_REQUEST, Some(id.clone()), error);
-    let meta = Meta::of(request.params.as_deref());
     check::same_version(&parts.headers, &meta).map_err(bad)?;
-    let admitted = Server::admit(request, None).map_err(|(_, error)| bad(error))?;
+    let admitted = Server::admit(request, meta, None).map_err(|(_, error)| bad(error))?;
     check::mirrors(&parts.headers, &admitted.request, http.server.service()).map_err(bad)?;
     // Those who listen have places of their own: they stay for long and cost little.
     let place = match admitted.request.method.as_str() {
