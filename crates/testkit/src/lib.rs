@@ -14,6 +14,7 @@ pub mod clients;
 pub mod conformance;
 pub mod environment;
 pub mod http_server;
+pub mod observe;
 pub mod program;
 pub mod stdio_client;
 

@@ -15,8 +15,9 @@ use crate::{NodeOutput, UpstreamError, output_of};
 /// What goes with a call besides its arguments.
 #[derive(Clone, Debug, Default)]
 pub struct CallContext {
-    /// How long the call may take in all: waiting for a place, starting the server, the request.
-    /// The server's own `timeoutMs` if not said.
+    /// How long the call may take in all: waiting for a place, starting the server, the request,
+    /// all its rounds. If not said, the server's own `timeoutMs` bounds waiting and the request,
+    /// and the start has its own limit.
     pub timeout: Option<Duration>,
     /// Ends the call, and tells the server.
     pub cancel: CancellationToken,
@@ -84,6 +85,12 @@ pub trait Requests: Send + Sync + 'static {
 impl CallResult {
     /// The value of the result for a node; a failed tool is an error that carries its text.
     pub fn into_output(self) -> Result<Value, UpstreamError> {
+        if let Some(kind) = self.result.get("resultType").and_then(Value::as_str)
+            && kind != "complete"
+        {
+            let reason = format!("`{}` answered with `{kind}`, which is no result", self.tool);
+            return Err(UpstreamError::Broken { server: self.server, reason });
+        }
         match output_of(&self.result) {
             NodeOutput::Value(value) => Ok(value),
             NodeOutput::Error { text, result } => {

@@ -72,7 +72,7 @@ impl Default for HealthOptions {
             longest_pause: Duration::from_secs(30),
             failures_to_open: 5,
             first_rest: Duration::from_secs(5),
-            longest_rest: Duration::from_secs(60),
+            longest_rest: Duration::from_mins(1),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! This crate owns that life, the catalogue of what servers offer and the rule that turns a tool's
 //! result into a value ([`output_of`]). It must not know graphs or runs.
 
+mod bounds;
 mod catalogue;
 mod config;
 mod context;

@@ -58,20 +58,21 @@ impl Questions {
                 "the server asks more than {MAX_QUESTIONS} questions at once"
             )));
         }
-        let gone =
-            |_| RpcError::internal("the server asks something that nobody is there to answer");
+        let gone = || RpcError::internal("the server asks something that nobody answers");
         let mut answers: IndexMap<String, Raw> = IndexMap::new();
         for (key, Question { method, params }) in self.input_requests {
             let (reply, answer) = oneshot::channel();
             events
                 .send(CallEvent::ServerRequest { method, params, reply })
                 .await
-                .map_err(|_| gone(()))?;
-            answers.insert(key, answer.await.map_err(|_| gone(()))??);
+                .map_err(|_| gone())?;
+            answers.insert(key, answer.await.map_err(|_| gone())??);
         }
         let mut params: IndexMap<String, Raw> = serde_json::from_str(params.get())
             .map_err(|error| RpcError::internal(error.to_string()))?;
         params.insert("inputResponses".to_owned(), raw(&answers));
+        // A state of an earlier round is of no use to this one.
+        params.shift_remove("requestState");
         if let Some(state) = self.request_state {
             params.insert("requestState".to_owned(), state);
         }

@@ -13,13 +13,14 @@ use serde::Deserialize;
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::bounds::Bounds;
 use crate::catalogue::Catalogue;
 use crate::error::millis;
 use crate::health::{Admission, Health, Outcome};
 use crate::{CallContext, Change, Changed, ServerSpec, UpstreamError, UpstreamOptions};
 
 /// How long calls under way may go on when their server is taken out of the configuration.
-const RETIREMENT: Duration = Duration::from_secs(60);
+const RETIREMENT: Duration = Duration::from_mins(1);
 
 /// One server.
 pub(crate) struct Server {
@@ -44,15 +45,6 @@ enum Slot {
 }
 
 type Started = Result<Connection, ClientError>;
-
-/// What a request is about, when it must be done, and who may end it.
-struct Bounds<'a> {
-    server: &'a Arc<str>,
-    what: &'a str,
-    timeout: Duration,
-    deadline: tokio::time::Instant,
-    cancel: &'a CancellationToken,
-}
 
 impl Server {
     pub(crate) fn new(
@@ -84,33 +76,25 @@ impl Server {
         what: &str,
         context: CallContext,
     ) -> Result<Raw, UpstreamError> {
-        let CallContext { timeout, cancel, events, meta } = context;
         let trial = self.admit()?;
-        let timeout_or_default = timeout.unwrap_or(self.spec.timeout);
-        let mut bounds = Bounds {
-            server: &self.name,
-            what,
-            timeout: timeout_or_default,
-            deadline: instant_after(timeout_or_default),
-            cancel: &cancel,
-        };
+        let mut bounds = Bounds::new(self, what, &context, tokio::time::Instant::now());
         let permit = bounds.hold(self.permits.acquire()).await?;
         let waited = tokio::time::Instant::now();
-        let connection = match timeout {
+        let connection = match context.timeout {
             Some(_) => bounds.hold(self.connection()).await??,
             // The start has a limit of its own, which does not count against the default.
             None => {
                 let connection = bounds.cancellable(self.connection()).await??;
-                bounds.deadline += waited.elapsed();
+                bounds.put_off(waited.elapsed());
                 connection
             }
         };
         let options = RequestOptions {
-            timeout: bounds.deadline.saturating_duration_since(tokio::time::Instant::now()),
-            progress: events.is_some(),
-            cancel: cancel.clone(),
-            events,
-            meta,
+            timeout: bounds.remaining(),
+            progress: context.events.is_some(),
+            cancel: context.cancel.clone(),
+            events: context.events.clone(),
+            meta: context.meta.clone(),
             ..RequestOptions::default()
         };
         let answer = connection.request(method, params, options).await;
@@ -333,38 +317,6 @@ impl Drop for Trial {
     fn drop(&mut self) {
         self.server.health.lock().report(self.outcome, Instant::now());
     }
-}
-
-// === impl Bounds ===
-
-impl Bounds<'_> {
-    /// Waits until the deadline or the cancellation.
-    async fn hold<T>(&self, work: impl Future<Output = T>) -> Result<T, UpstreamError> {
-        match tokio::time::timeout_at(self.deadline, self.cancellable(work)).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(self.timed_out()),
-        }
-    }
-
-    async fn cancellable<T>(&self, work: impl Future<Output = T>) -> Result<T, UpstreamError> {
-        match self.cancel.run_until_cancelled(work).await {
-            Some(outcome) => Ok(outcome),
-            None => Err(UpstreamError::Cancelled { server: self.server.clone() }),
-        }
-    }
-
-    fn timed_out(&self) -> UpstreamError {
-        UpstreamError::Timeout {
-            server: self.server.clone(),
-            what: self.what.to_owned(),
-            ms: millis(self.timeout),
-        }
-    }
-}
-
-fn instant_after(timeout: Duration) -> tokio::time::Instant {
-    const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
-    tokio::time::Instant::now() + timeout.min(NEVER)
 }
 
 // === Events ===

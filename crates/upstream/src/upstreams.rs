@@ -11,8 +11,11 @@ use mcpgraph_value::Value;
 use parking_lot::RwLock;
 use serde::Serialize;
 use tokio::sync::broadcast;
+use tokio::time::Instant;
 
+use crate::bounds::Bounds;
 use crate::catalogue::{ItemInfo, Kind, ToolInfo};
+use crate::error::millis;
 use crate::rounds::{MAX_ROUNDS, Questions};
 use crate::server::Server;
 use crate::{CallContext, CallResult, Change, ServerSpec, UpstreamError, UpstreamOptions};
@@ -115,10 +118,12 @@ impl Upstreams {
         mut params: Raw,
         context: CallContext,
     ) -> Result<Raw, UpstreamError> {
+        let start = Instant::now();
         let mut knows_headers = false;
         for _ in 0..MAX_ROUNDS {
-            let answer = server.request(method, Some(params.clone()), what, context.clone()).await;
-            let result = match answer {
+            let remaining = context.timeout.map(|total| total.saturating_sub(start.elapsed()));
+            let round = CallContext { timeout: remaining, ..context.clone() };
+            let result = match server.request(method, Some(params.clone()), what, round).await {
                 Ok(result) => result,
                 // The server wants arguments repeated in headers, which its list of tools tells.
                 Err(UpstreamError::Protocol { error, .. })
@@ -129,13 +134,21 @@ impl Upstreams {
                     self.list(server, Kind::Tools).await?;
                     continue;
                 }
+                Err(UpstreamError::Timeout { server, what, ms }) => {
+                    let ms = context.timeout.map_or(ms, millis);
+                    return Err(UpstreamError::Timeout { server, what, ms });
+                }
                 Err(error) => return Err(error),
             };
             let (Some(questions), Some(events)) = (Questions::of(&result), &context.events) else {
                 return Ok(result);
             };
-            params = questions.answer(&params, events).await.map_err(|error| {
-                UpstreamError::Protocol { server: server.name.clone(), what: what.to_owned(), error }
+            let bounds = Bounds::new(server, what, &context, start);
+            let answered = bounds.hold(questions.answer(&params, events)).await?;
+            params = answered.map_err(|error| UpstreamError::Protocol {
+                server: server.name.clone(),
+                what: what.to_owned(),
+                error,
             })?;
         }
         Err(UpstreamError::Broken {

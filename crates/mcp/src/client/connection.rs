@@ -244,7 +244,7 @@ struct Deadline {
 
 impl Deadline {
     /// Stands for the end of time in sums that would overflow.
-    const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    const NEVER: Duration = Duration::from_hours(30 * 365 * 24);
 
     fn new(timeout: Duration, max_total: Option<Duration>, resets: bool) -> Self {
         Self { start: Instant::now(), timeout, max_total, resets }

@@ -13,7 +13,7 @@ use crate::message::{Raw, raw};
 
 /// The pause before a stream that ended is opened again; it doubles while streams end at once.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// A stream that lived this long was a good one.
 const GOOD: Duration = Duration::from_secs(10);
 

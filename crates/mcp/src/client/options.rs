@@ -28,11 +28,11 @@ pub mod limits {
     /// How many requests of the server may be under way at once.
     pub const SERVER_REQUESTS: usize = 64;
     /// From start to a finished handshake.
-    pub const START_TIMEOUT: Duration = Duration::from_secs(60);
+    pub const START_TIMEOUT: Duration = Duration::from_mins(1);
     /// How long `server/discover` may take before the server counts as legacy.
     pub const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
     /// How long a request may take unless it says otherwise.
-    pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+    pub const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
     /// How long a process may take to end after its stdin was closed.
     pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
     /// How long a full queue of events is waited for before events of that call are dropped.
@@ -166,7 +166,7 @@ impl fmt::Debug for StdioConfig {
             .field("env", &self.env.keys())
             .field("inherit_env", &self.inherit_env)
             .field("cwd", &self.cwd)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -176,7 +176,7 @@ impl fmt::Debug for HttpConfig {
             .field("origin", &super::http::origin_of(&self.url))
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("kind", &self.kind)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::support::{Log, call, connect, eventually, misbehaving, patient, withi
 #[tokio::test]
 async fn a_request_that_is_not_answered_ends_at_its_deadline() {
     let log = Log::new();
-    let Some(config) = misbehaving(&["--record", &log.option()]) else { return };
+    let Some(config) = misbehaving(&["--record", &log.argument()]) else { return };
     let connection = connect(config).await.unwrap();
     let start = Instant::now();
     let error =
@@ -28,7 +28,7 @@ async fn a_request_that_is_not_answered_ends_at_its_deadline() {
 #[tokio::test]
 async fn cancelling_reaches_the_server_and_its_late_answer_is_ignored() {
     let log = Log::new();
-    let Some(config) = misbehaving(&["--record", &log.option()]) else { return };
+    let Some(config) = misbehaving(&["--record", &log.argument()]) else { return };
     let connection = connect(config).await.unwrap();
     let cancel = CancellationToken::new();
     let options = RequestOptions { cancel: cancel.clone(), ..patient() };
@@ -44,7 +44,7 @@ async fn cancelling_reaches_the_server_and_its_late_answer_is_ignored() {
 #[tokio::test]
 async fn a_dropped_request_is_cancelled() {
     let log = Log::new();
-    let Some(config) = misbehaving(&["--record", &log.option()]) else { return };
+    let Some(config) = misbehaving(&["--record", &log.argument()]) else { return };
     let connection = connect(config).await.unwrap();
     let other = connection.clone();
     let waiting = tokio::spawn(async move { call(&other, "hang", json!({}), patient()).await });
@@ -56,7 +56,7 @@ async fn a_dropped_request_is_cancelled() {
 #[tokio::test]
 async fn an_answered_request_is_not_cancelled() {
     let log = Log::new();
-    let Some(config) = misbehaving(&["--record", &log.option()]) else { return };
+    let Some(config) = misbehaving(&["--record", &log.argument()]) else { return };
     let connection = connect(config).await.unwrap();
     call(&connection, "echo", json!({}), patient()).await.unwrap();
     call(&connection, "refuse", json!({}), patient()).await.unwrap_err();

@@ -73,9 +73,9 @@ async fn half_a_message_is_a_death_too() {
 #[tokio::test]
 async fn closing_ends_a_well_behaved_process_at_once() {
     let log = Log::new();
-    let Some(config) = misbehaving(&["--starts", &log.option()]) else { return };
+    let Some(config) = misbehaving(&["--starts", &log.argument()]) else { return };
     let connection = connect(config).await.unwrap();
-    let id = log.lines().pop().unwrap();
+    let id = log.last();
     assert!(is_running(&id));
     let start = Instant::now();
     connection.close().await;
@@ -87,10 +87,11 @@ async fn closing_ends_a_well_behaved_process_at_once() {
 #[tokio::test]
 async fn closing_ends_a_stubborn_process_and_its_children() {
     let (log, children) = (Log::new(), Log::new());
-    let arguments = ["--stubborn", "--starts", &log.option(), "--grandchild", &children.option()];
+    let arguments =
+        ["--stubborn", "--starts", &log.argument(), "--grandchild", &children.argument()];
     let Some(config) = misbehaving(&arguments) else { return };
     let connection = connect(config).await.unwrap();
-    let ids = [log.lines().pop().unwrap(), children.lines().pop().unwrap()];
+    let ids = [log.last(), children.last()];
     assert!(ids.iter().all(|id| is_running(id)));
     let start = Instant::now();
     connection.close().await;
@@ -101,10 +102,10 @@ async fn closing_ends_a_stubborn_process_and_its_children() {
 #[tokio::test]
 async fn a_dropped_connection_ends_its_process_and_its_children() {
     let (log, children) = (Log::new(), Log::new());
-    let arguments = ["--starts", &log.option(), "--grandchild", &children.option()];
+    let arguments = ["--starts", &log.argument(), "--grandchild", &children.argument()];
     let Some(config) = misbehaving(&arguments) else { return };
     let connection = connect(config).await.unwrap();
-    let ids = [log.lines().pop().unwrap(), children.lines().pop().unwrap()];
+    let ids = [log.last(), children.last()];
     drop(connection);
     eventually(|| !ids.iter().any(|id| is_running(id))).await;
 }
@@ -112,13 +113,13 @@ async fn a_dropped_connection_ends_its_process_and_its_children() {
 #[test]
 fn the_end_of_the_runtime_ends_processes_too() {
     let log = Log::new();
-    let arguments = ["--stubborn", "--starts", &log.option()];
+    let arguments = ["--stubborn", "--starts", &log.argument()];
     let Some(config) = misbehaving(&arguments) else { return };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let connection = runtime.block_on(connect(config)).unwrap();
     runtime.shutdown_background();
     drop(connection);
-    let id = log.lines().pop().unwrap();
+    let id = log.last();
     let deadline = Instant::now() + Duration::from_secs(10);
     while is_running(&id) {
         assert!(Instant::now() < deadline);
@@ -129,17 +130,17 @@ fn the_end_of_the_runtime_ends_processes_too() {
 #[tokio::test]
 async fn the_death_of_a_parent_takes_the_children_it_left() {
     let children = Log::new();
-    let Some(config) = misbehaving(&["--grandchild", &children.option()]) else { return };
+    let Some(config) = misbehaving(&["--grandchild", &children.argument()]) else { return };
     let connection = connect(config).await.unwrap();
     call(&connection, "die", json!({}), patient()).await.unwrap_err();
-    let id = children.lines().pop().unwrap();
+    let id = children.last();
     eventually(|| !is_running(&id)).await;
 }
 
 #[tokio::test]
 async fn a_start_that_takes_too_long_is_ended() {
     let log = Log::new();
-    let arguments = ["--on-initialize", "hang", "--starts", &log.option()];
+    let arguments = ["--on-initialize", "hang", "--starts", &log.argument()];
     let Some(config) = misbehaving(&arguments) else { return };
     let options = ClientOptions {
         era: EraChoice::Legacy,
@@ -151,7 +152,7 @@ async fn a_start_that_takes_too_long_is_ended() {
         .err()
         .unwrap();
     assert_eq!(error.to_string(), "the server was not ready within 500 ms");
-    let id = log.lines().pop().unwrap();
+    let id = log.last();
     eventually(|| !is_running(&id)).await;
 }
 

@@ -33,7 +33,7 @@ async fn the_newest_era_in_common_is_found() {
 #[tokio::test]
 async fn a_server_that_ends_on_the_probe_is_started_again() {
     let log = Log::new();
-    check(&["--on-discover", "exit", "--starts", &log.option()], Era::Legacy).await;
+    check(&["--on-discover", "exit", "--starts", &log.argument()], Era::Legacy).await;
     assert_eq!(log.lines().len(), 2);
     check(&["--on-discover", "error-then-exit"], Era::Legacy).await;
 }
@@ -42,7 +42,7 @@ async fn a_server_that_ends_on_the_probe_is_started_again() {
 async fn silence_and_nonsense_count_as_legacy_on_the_same_process() {
     for trick in ["hang", "garbage"] {
         let log = Log::new();
-        check(&["--on-discover", trick, "--starts", &log.option()], Era::Legacy).await;
+        check(&["--on-discover", trick, "--starts", &log.argument()], Era::Legacy).await;
         assert_eq!(log.lines().len(), 1, "{trick}");
     }
 }
@@ -88,7 +88,7 @@ async fn an_initialize_that_is_answered_with_nonsense_is_refused() {
 async fn modern_requests_carry_what_they_need_and_legacy_ones_do_not() {
     let log = Log::new();
     for (era, keys) in [("modern", 3), ("legacy", 0)] {
-        let arguments = ["--era", era, "--record", &log.option()];
+        let arguments = ["--era", era, "--record", &log.argument()];
         let Some(connection) = connect(&arguments, EraChoice::Auto).await else { return };
         call(&connection.unwrap(), "echo", json!({}), patient()).await.unwrap();
         let request = log.messages("tools/call").pop().unwrap();

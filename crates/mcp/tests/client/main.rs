@@ -1,5 +1,6 @@
 //! The client against real processes and real sockets: well-behaved servers written with the
 //! official SDK, and servers that misbehave in every way we could think of.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod cancelling;
 mod death;

@@ -1,9 +1,7 @@
 //! What the tests share.
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mcpgraph_mcp::client::{
@@ -11,13 +9,10 @@ use mcpgraph_mcp::client::{
     TransportConfig,
 };
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
+pub(crate) use mcpgraph_testkit::observe::{Log, PATIENCE, eventually, is_running};
 use mcpgraph_testkit::{Program, environment};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-
-/// Long enough for anything that is not broken, even on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn options() -> ClientOptions {
     ClientOptions {
@@ -111,50 +106,4 @@ impl Events for Recorder {
     async fn request(&self, method: &str, _: Option<Raw>) -> Result<Raw, RpcError> {
         Ok(raw(&json!({"answered": method})))
     }
-}
-
-/// Waits until something is true.
-pub(crate) async fn eventually(condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < PATIENCE, "it did not happen within {PATIENCE:?}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
-/// A file that a server writes to.
-pub(crate) struct Log {
-    folder: TempDir,
-}
-
-impl Log {
-    pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().join("log")
-    }
-
-    pub(crate) fn option(&self) -> String {
-        self.path().to_str().unwrap().to_owned()
-    }
-
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let text = fs::read_to_string(self.path()).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    }
-
-    /// The messages a server recorded that have this method.
-    pub(crate) fn messages(&self, method: &str) -> Vec<Value> {
-        let read = |line: &String| serde_json::from_str::<Value>(line).ok();
-        self.lines().iter().filter_map(read).filter(|message| message["method"] == method).collect()
-    }
-}
-
-/// Whether a process runs; one that ended but was not collected does not.
-pub(crate) fn is_running(id: &str) -> bool {
-    let stat = fs::read_to_string(Path::new("/proc").join(id).join("stat")).unwrap_or_default();
-    let state = stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next());
-    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }

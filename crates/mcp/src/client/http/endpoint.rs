@@ -53,7 +53,7 @@ pub(super) enum Answer {
     /// One JSON text.
     Json(Response),
     /// A stream of events.
-    Events(EventStream),
+    Events(Box<EventStream>),
     /// Nothing but that it was taken.
     Accepted,
     /// A status that is no success.
@@ -152,7 +152,10 @@ impl Endpoint {
         let content_type = media_type(&response);
         match content_type.as_str() {
             "application/json" => Ok(Answer::Json(response)),
-            sse::CONTENT_TYPE => Ok(Answer::Events(EventStream::new(response, self.clone()))),
+            sse::CONTENT_TYPE => {
+                let events = EventStream::new(response, self.clone());
+                Ok(Answer::Events(Box::new(events)))
+            }
             _ => Err(ClientError::Protocol(format!(
                 "{} answered with `{}`, neither JSON nor a stream of events",
                 self.origin(),

@@ -81,7 +81,7 @@ async fn named_endpoint(
     Err(endpoint.broken("the stream ended before it named an endpoint"))
 }
 
-async fn read(mut events: EventStream, calls: Arc<Calls>, transport: Weak<Sse>) {
+async fn read(mut events: Box<EventStream>, calls: Arc<Calls>, transport: Weak<Sse>) {
     let reason = loop {
         match events.next().await {
             Ok(Some(event)) => {

@@ -232,7 +232,7 @@ impl Streamable {
         &self,
         call: u64,
         method: &str,
-        mut events: EventStream,
+        mut events: Box<EventStream>,
         session: &Session,
     ) -> Result<(), ClientError> {
         let mut place = Place::default();
@@ -267,7 +267,7 @@ impl Streamable {
         place: &mut Place,
         session: &Session,
         mut end: ClientError,
-    ) -> Result<EventStream, ClientError> {
+    ) -> Result<Box<EventStream>, ClientError> {
         while place.attempts < MAX_RESUMES {
             place.attempts += 1;
             tokio::time::sleep(place.pause()).await;
@@ -431,7 +431,7 @@ async fn listen(transport: Weak<Streamable>, mut sessions: watch::Receiver<Sessi
     }
 }
 
-async fn read_all(transport: &Weak<Streamable>, mut events: EventStream, place: &mut Place) {
+async fn read_all(transport: &Weak<Streamable>, mut events: Box<EventStream>, place: &mut Place) {
     while let Ok(Some(event)) = events.next().await {
         place.note(&event);
         let Some(me) = transport.upgrade() else { return };
