@@ -6,21 +6,19 @@ use async_trait::async_trait;
 use mcpgraph_engine::{Call as NodeCall, Event};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
-use mcpgraph_mcp::server::{Call, CallPeer};
+use mcpgraph_mcp::server::{Call, CallPeer, meta_key};
+use mcpgraph_mcp::version::Era;
 use mcpgraph_runtime::{Caller, Execution, Runtime};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use crate::relay::CLIENT_PATIENCE;
+use crate::relay::{self, CLIENT_PATIENCE};
 use crate::result;
 
 /// How many progress messages wait for a slow client; more are left out, as the protocol allows.
 const PENDING_PROGRESS: usize = 32;
-
-/// Entries of `_meta` that are passed on to upstream calls: the trace context of W3C.
-const TRACE_KEYS: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 
 /// Runs a tool for a client.
 pub(crate) async fn run(
@@ -38,14 +36,21 @@ pub(crate) async fn run(
         input,
         caller,
         cancel: call.cancel.clone(),
-        meta: TRACE_KEYS
-            .into_iter()
-            .filter_map(|key| Some((key.to_owned(), call.meta.get(key)?.to_owned())))
-            .collect(),
+        meta: node_meta(call),
     };
     // The run owns the caller and with it the sender, so that the second ends after the first.
     let (finished, ()) = tokio::join!(runtime.execute(execution), tell(told, &call.peer));
     result::answer(&finished, &tool, call.version())
+}
+
+/// What goes along with the calls of a run's nodes.
+fn node_meta(call: &Call) -> Vec<(String, Raw)> {
+    let mut meta = relay::meta(call);
+    if call.version().era() == Era::Modern {
+        // Such a client answers questions in its next request, which a run cannot wait for.
+        meta.retain(|(key, _)| key != meta_key::CLIENT_CAPABILITIES);
+    }
+    meta
 }
 
 async fn tell(mut told: mpsc::Receiver<Raw>, peer: &CallPeer) {

@@ -76,8 +76,14 @@ impl Gateway {
 
     /// Replaces what is offered and tells clients. Calls under way finish on what they began with.
     pub fn replace(&self, offer: Offer) {
-        self.offer.store(Arc::new(offer));
+        let exposes = !offer.exposed.is_empty();
+        let exposed = !self.offer.swap(Arc::new(offer)).exposed.is_empty();
         self.broadcaster.send(&Change::Tools);
+        // Only exposed servers have resources and prompts.
+        if exposes || exposed {
+            self.broadcaster.send(&Change::Resources);
+            self.broadcaster.send(&Change::Prompts);
+        }
     }
 
     /// Passes changes of exposed servers on to clients, until the servers are gone.

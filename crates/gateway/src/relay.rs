@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
-use mcpgraph_mcp::server::{Call, CallPeer, meta_key};
+use mcpgraph_mcp::server::{Call, CallPeer, LogLevel, meta_key};
 use mcpgraph_mcp::version::Era;
 use mcpgraph_upstream::{CallContext, CallEvent, UpstreamError, Upstreams};
 use serde_json::value::RawValue;
@@ -68,9 +68,10 @@ pub(crate) async fn pass(
     answer.map_err(|error| as_rpc(&error))
 }
 
-/// What goes upstream of the client's `_meta`: all but what each connection says for itself, and
-/// the capabilities of the client, since it is the one that will be asked.
-fn meta(call: &Call) -> Vec<(String, Raw)> {
+/// What goes upstream of the client's `_meta`: all but what each connection says for itself, the
+/// capabilities of the client, since it is the one that will be asked, and the log level that a
+/// legacy client sets once and a modern server wants with every request.
+pub(crate) fn meta(call: &Call) -> Vec<(String, Raw)> {
     let mut meta: Vec<(String, Raw)> = call
         .meta
         .iter()
@@ -78,6 +79,11 @@ fn meta(call: &Call) -> Vec<(String, Raw)> {
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect();
     meta.push((meta_key::CLIENT_CAPABILITIES.to_owned(), call.client.capabilities.clone()));
+    if call.version().era() == Era::Legacy {
+        // Where no level was set, everything is wanted.
+        let level = call.peer.log_level().unwrap_or(LogLevel::Debug);
+        meta.push((meta_key::LOG_LEVEL.to_owned(), raw(&level)));
+    }
     meta
 }
 

@@ -76,14 +76,20 @@ fn is_media(value: &Value) -> bool {
 
 /// The structured result: always for objects, for anything else only where the tool declares it.
 fn structured(value: &Value, tool: &Tool, version: Version) -> Option<Value> {
-    if matches!(value, Value::Object(_)) {
-        return Some(value.clone());
+    if wrapped_schema(tool, version).is_some() {
+        return Some(Map::from_iter([(WRAPPED, value.clone())]).into());
     }
-    tool.output.as_ref()?;
-    Some(match version.era() {
-        Era::Modern => value.clone(),
-        Era::Legacy => Map::from_iter([(WRAPPED, value.clone())]).into(),
-    })
+    (matches!(value, Value::Object(_)) || tool.output.is_some()).then(|| value.clone())
+}
+
+/// The declared schema of results that have to be wrapped for a client of this version.
+///
+/// The legacy era allows only objects as structured results. What the schema says decides, not the
+/// value at hand: the client was shown one schema for all of them.
+fn wrapped_schema(tool: &Tool, version: Version) -> Option<&Value> {
+    let schema = tool.output.as_ref()?.source();
+    let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
+    (version.era() == Era::Legacy && !is_object).then_some(schema)
 }
 
 fn failure(error: &RunError, tool: &Tool, finished: &Finished) -> Value {
@@ -112,16 +118,10 @@ fn failure(error: &RunError, tool: &Tool, finished: &Finished) -> Value {
 
 /// The tool as `tools/list` shows it to a client of this version.
 ///
-/// A modern client gets what the author wrote. The legacy era allows objects only as structured
-/// results, so there a schema for anything else is shown as the object that wraps it.
+/// It is what the author wrote, except that the schema of a wrapped result is wrapped too.
 pub(crate) fn listed(tool: &Tool, version: Version) -> Value {
     let definition = &tool.definition;
-    let Some(schema) = tool.output.as_ref().map(mcpgraph_graph::Schema::source) else {
-        return definition.clone();
-    };
-    let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
-    let (Era::Legacy, false, Value::Object(members)) = (version.era(), is_object, definition)
-    else {
+    let (Some(schema), Value::Object(members)) = (wrapped_schema(tool, version), definition) else {
         return definition.clone();
     };
     let mut wrapper: Map = Map::from_iter([

@@ -16,6 +16,7 @@ mod serve;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
+use mcpgraph_diagnostics::{Diagnostics, codes};
 
 use self::args::{Cli, Command};
 
@@ -46,6 +47,36 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl Exit {
+    /// What the problems of files mean for the program.
+    fn of(diagnostics: &Diagnostics) -> Self {
+        if diagnostics.iter().any(|problem| problem.code == codes::FILE_UNREADABLE) {
+            Self::Trouble
+        } else if diagnostics.has_errors() {
+            Self::Failure
+        } else {
+            Self::Success
+        }
+    }
+}
+
+/// The command line can be read but asks for something that cannot be meant.
+#[derive(Debug)]
+struct UsageError(String);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// An error that ends the program with [`Exit::Usage`].
+fn usage(message: impl Into<String>) -> anyhow::Error {
+    UsageError(message.into()).into()
+}
+
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -59,23 +90,25 @@ pub fn main() -> ExitCode {
             };
         }
     };
-    logging::start(&cli.logging);
-    let exit = match dispatch(cli) {
+    let exit = match logging::start(&cli.logging).and_then(|()| dispatch(cli)) {
         Ok(exit) => exit,
         Err(error) => {
             output::error(&format!("{error:#}"));
-            Exit::Trouble
+            if error.is::<UsageError>() { Exit::Usage } else { Exit::Trouble }
         }
     };
     exit.into()
 }
 
 fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    if cli.command.is_some() && cli.files.are_given() {
+        return Err(usage("-g and -m belong after the command: mcpgraph run TOOL -g FILE"));
+    }
     match cli.command {
         None => match cli.files.graph {
             Some(_) => serve::stdio(&cli.files),
             None => {
-                Cli::command().print_help()?;
+                output::say(&Cli::command().render_help().ansi().to_string());
                 Ok(Exit::Usage)
             }
         },

@@ -7,19 +7,36 @@ use std::time::Duration;
 use mcpgraph_diagnostics::{Colour, to_terminal};
 use mcpgraph_gateway::Gateway;
 use mcpgraph_graph::Digest;
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::McpGraph;
-use crate::load::Files;
+use crate::load::{self, Files};
 
 /// How long a file must be left alone before it is read: editors write in several steps.
 const SETTLE: Duration = Duration::from_millis(100);
 
-/// Follows the files until the future is dropped.
-pub(crate) async fn follow(files: Files, product: Arc<McpGraph>, gateway: Arc<Gateway>) {
+/// How long that is waited for: in a busy folder something else may change all the time.
+const SETTLE_LIMIT: Duration = Duration::from_secs(1);
+
+/// What files said when they were read, to tell whether they say something else now.
+#[derive(PartialEq)]
+pub(crate) struct Fingerprint(Vec<Option<Digest>>);
+
+/// Follows the files, which were read when they had the fingerprint `seen`, until the future is
+/// dropped.
+pub(crate) async fn follow(
+    files: Files,
+    mut seen: Fingerprint,
+    product: Arc<McpGraph>,
+    gateway: Arc<Gateway>,
+) {
     // One wake-up is enough however many changes there are: the files are read anew anyway.
     let (changed, mut wake) = mpsc::channel::<()>(1);
+    // The first look is for what changed before the watch began.
+    let _ = changed.try_send(());
     let _watcher = match watch(&files, changed) {
         Ok(watcher) => watcher,
         Err(error) => {
@@ -27,10 +44,11 @@ pub(crate) async fn follow(files: Files, product: Arc<McpGraph>, gateway: Arc<Ga
             return;
         }
     };
-    let mut seen = fingerprint(&files);
     while wake.recv().await.is_some() {
-        // Wait until nothing happened for a while.
-        while let Ok(Some(())) = tokio::time::timeout(SETTLE, wake.recv()).await {}
+        let limit = Instant::now() + SETTLE_LIMIT;
+        while Instant::now() < limit
+            && let Ok(Some(())) = tokio::time::timeout(SETTLE, wake.recv()).await
+        {}
         let now = fingerprint(&files);
         if now == seen {
             continue;
@@ -56,7 +74,11 @@ pub(crate) async fn follow(files: Files, product: Arc<McpGraph>, gateway: Arc<Ga
 
 /// Watches the folders of the files: many editors replace a file instead of writing to it.
 fn watch(files: &Files, changed: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
-    let mut watcher = notify::recommended_watcher(move |_| {
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        // An error means that events were lost; one of them may have been ours.
+        if event.is_ok_and(|event| is_only_reading(event.kind)) {
+            return;
+        }
         // Full means that a wake-up is on its way already.
         let _ = changed.try_send(());
     })?;
@@ -64,6 +86,12 @@ fn watch(files: &Files, changed: mpsc::Sender<()>) -> notify::Result<Recommended
         watcher.watch(&folder, RecursiveMode::NonRecursive)?;
     }
     Ok(watcher)
+}
+
+/// Whether nothing changed. We read the files too, and must not wake ourselves by that.
+fn is_only_reading(kind: EventKind) -> bool {
+    let closes = EventKind::Access(AccessKind::Close(AccessMode::Write));
+    matches!(kind, EventKind::Access(_)) && kind != closes
 }
 
 fn folders(files: &Files) -> Vec<PathBuf> {
@@ -80,7 +108,7 @@ fn folders(files: &Files) -> Vec<PathBuf> {
 }
 
 /// What the files say now. Other files in the folder change too, and saving may change nothing.
-fn fingerprint(files: &Files) -> Vec<Option<Digest>> {
-    let digest = |path: &Path| std::fs::read_to_string(path).ok().map(|text| Digest::of(&text));
-    vec![digest(&files.graph), files.mcp.as_deref().and_then(digest)]
+pub(crate) fn fingerprint(files: &Files) -> Fingerprint {
+    let digest = |path: &Path| load::read(path).ok().map(|source| Digest::of(source.text()));
+    Fingerprint(vec![digest(&files.graph), files.mcp.as_deref().and_then(digest)])
 }

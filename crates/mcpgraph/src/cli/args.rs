@@ -26,7 +26,7 @@ Exit codes:
 
 /// Turns files into MCP tools.
 #[derive(Debug, Parser)]
-#[command(name = "mcpgraph", version, about, after_help = EXAMPLES, args_conflicts_with_subcommands = false)]
+#[command(name = "mcpgraph", version, about, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) files: FileArgs,
@@ -52,6 +52,7 @@ pub(crate) struct FileArgs {
 
 /// What is logged, and how. Logs go to stderr.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Logging")]
 pub(crate) struct LoggingArgs {
     /// How much to log: error, warn, info, debug, trace, or a filter such as mcpgraph_upstream=debug
     #[arg(
@@ -273,6 +274,11 @@ pub(crate) struct DemoServerArgs {
 }
 
 impl FileArgs {
+    /// Whether any file is named.
+    pub(super) fn are_given(&self) -> bool {
+        self.graph.is_some() || self.mcp.is_some()
+    }
+
     /// The files, where a graph file is needed.
     pub(crate) fn files(&self) -> anyhow::Result<Files> {
         const USUAL: [&str; 3] = ["graph.yaml", "mcpgraph.yaml", "config.yaml"];
@@ -280,8 +286,8 @@ impl FileArgs {
             Some(path) => path.clone(),
             None => {
                 USUAL.iter().map(PathBuf::from).find(|path| path.is_file()).ok_or_else(|| {
-                    anyhow::anyhow!(
-                        "no graph file: give one with -g, or write a first one with `mcpgraph init`"
+                    super::usage(
+                        "no graph file: give one with -g, or write a first one with `mcpgraph init`",
                     )
                 })?
             }

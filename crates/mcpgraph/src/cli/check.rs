@@ -20,7 +20,7 @@ pub(super) fn check(args: &CheckArgs) -> anyhow::Result<Exit> {
             output::say(&summary(&all, args.paths.len()));
         }
     }
-    Ok(if all.has_errors() { Exit::Failure } else { Exit::Success })
+    Ok(Exit::of(&all))
 }
 
 fn summary(all: &Diagnostics, files: usize) -> String {

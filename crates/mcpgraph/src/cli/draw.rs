@@ -4,13 +4,13 @@ use mcpgraph_diagnostics::suggest;
 use mcpgraph_graph::{Graph, Tool, dot, mermaid};
 
 use super::args::DrawArgs;
-use super::{Exit, output};
+use super::{Exit, output, usage};
 
 /// Draws one tool or all.
 pub(super) fn draw(args: &DrawArgs) -> anyhow::Result<Exit> {
     let loaded = args.files.files()?.load();
     output::diagnostics(&loaded.diagnostics);
-    let Some(graph) = loaded.graph else { return Ok(Exit::Failure) };
+    let Some(graph) = loaded.graph else { return Ok(Exit::of(&loaded.diagnostics)) };
     let tools = match &args.tool {
         Some(name) => vec![find(&graph, name)?],
         None => graph.tools.clone(),
@@ -31,6 +31,6 @@ pub(super) fn find(graph: &Graph, name: &str) -> anyhow::Result<Arc<Tool>> {
         let names: Vec<&str> = graph.tools.iter().map(|tool| &*tool.name).collect();
         let hint = suggest::did_you_mean(name, names.iter().copied())
             .unwrap_or_else(|| format!("the file has: {}", names.join(", ")));
-        anyhow::anyhow!("there is no tool `{name}`; {hint}")
+        usage(format!("there is no tool `{name}`; {hint}"))
     })
 }

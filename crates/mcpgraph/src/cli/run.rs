@@ -15,14 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use self::steps::Steps;
 use super::args::RunArgs;
-use super::{Exit, block_on, draw, output};
+use super::{Exit, block_on, draw, output, usage};
 use crate::McpGraph;
 
 /// Calls one tool: the result goes to stdout, everything else to stderr.
 pub(super) fn run(args: RunArgs) -> anyhow::Result<Exit> {
     let loaded = args.files.files()?.load();
     output::diagnostics(&loaded.diagnostics);
-    let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else { return Ok(Exit::Failure) };
+    let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else {
+        return Ok(Exit::of(&loaded.diagnostics));
+    };
     let tool = draw::find(&graph, &args.tool)?;
     let input = arguments(&args, &tool)?;
     block_on(async move {
@@ -83,14 +85,14 @@ fn arguments(args: &RunArgs, tool: &Tool) -> anyhow::Result<Value> {
             };
             match Value::from_json(&text) {
                 Ok(Value::Object(members)) => (*members).clone(),
-                Ok(_) => anyhow::bail!("--args must be a JSON object"),
-                Err(error) => anyhow::bail!("--args is not JSON: {error}"),
+                Ok(_) => return Err(usage("--args must be a JSON object")),
+                Err(error) => return Err(usage(format!("--args is not JSON: {error}"))),
             }
         }
     };
     for argument in &args.arguments {
         let Some((key, text)) = argument.split_once('=') else {
-            anyhow::bail!("`{argument}` is not KEY=VALUE");
+            return Err(usage(format!("`{argument}` is not KEY=VALUE")));
         };
         map.insert(key, value(key, text, tool));
     }
@@ -157,10 +159,8 @@ impl Caller for Watcher {
 
     async fn progress(&self, call: &Call, params: Raw) {
         let Some(bar) = &self.bar else { return };
-        let message = Value::from_json(params.get())
-            .ok()
-            .and_then(|params| params.get("message").map(ToString::to_string))
-            .unwrap_or_default();
+        let params = Value::from_json(params.get()).unwrap_or_default();
+        let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
         bar.set_message(format!("{} {message}", call.node));
     }
 }

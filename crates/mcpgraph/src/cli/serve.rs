@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::args::{FileArgs, ServeArgs};
-use super::{Exit, block_on, output};
+use super::{Exit, block_on, output, usage};
 use crate::load::Files;
 use crate::{McpGraph, reload};
 
@@ -22,10 +22,12 @@ pub(super) fn stdio(files: &FileArgs) -> anyhow::Result<Exit> {
 pub(super) fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     let transport = match args.http {
         None => Transport::Stdio,
-        Some(address) if !address.ip().is_loopback() && !args.insecure => anyhow::bail!(
-            "{address} can be reached by other machines and nothing asks who they are; use a \
-             loopback address such as 127.0.0.1, or say --insecure"
-        ),
+        Some(address) if !address.ip().is_loopback() && !args.insecure => {
+            return Err(usage(format!(
+                "{address} can be reached by other machines and nothing asks who they are; use a \
+                 loopback address such as 127.0.0.1, or say --insecure"
+            )));
+        }
         Some(address) => Transport::Http { address, config: http_config(args, address.ip()) },
     };
     serve_files(args.files.files()?, transport, !args.no_reload)
@@ -53,16 +55,20 @@ fn http_config(args: &ServeArgs, address: IpAddr) -> HttpConfig {
 }
 
 fn serve_files(files: Files, transport: Transport, follows: bool) -> anyhow::Result<Exit> {
+    let seen = reload::fingerprint(&files);
     let loaded = files.load();
     output::diagnostics(&loaded.diagnostics);
-    let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else { return Ok(Exit::Failure) };
+    let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else {
+        return Ok(Exit::of(&loaded.diagnostics));
+    };
     block_on(async move {
         let product = Arc::new(McpGraph::new(file, graph));
         let broadcaster = Broadcaster::new();
         let gateway = product.gateway(broadcaster.clone());
         let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());
-        let reload = follows
-            .then(|| tokio::spawn(reload::follow(files, Arc::clone(&product), gateway.clone())));
+        let reload = follows.then(|| {
+            tokio::spawn(reload::follow(files, seen, Arc::clone(&product), gateway.clone()))
+        });
         let outcome = over(transport, gateway, broadcaster).await;
         changes.abort();
         if let Some(reload) = reload {

@@ -87,8 +87,13 @@ impl Steps {
 }
 
 impl Step {
+    /// How long it took, to the microsecond.
+    fn took_millis(&self) -> f64 {
+        self.took.as_micros() as f64 / 1000.0
+    }
+
     fn line(&self) -> String {
-        let took = self.took.as_secs_f64() * 1000.0;
+        let took = self.took_millis();
         let outcome = match &self.outcome {
             Some(Ok(output)) => shortened(&output.to_json(), SHOWN),
             Some(Err(error)) => format!("failed: {}", shortened(&error.message, SHOWN)),
@@ -111,7 +116,7 @@ impl Step {
             ("path", Value::from(self.path.as_str())),
             ("node", Value::from(Arc::clone(&self.node))),
             ("type", Value::from(self.kind)),
-            ("durationMs", Value::from(self.took.as_secs_f64() * 1000.0)),
+            ("durationMs", Value::from(self.took_millis())),
         ]);
         if let Some(input) = &self.input {
             map.insert("input", input.clone());
