@@ -124,3 +124,15 @@ pub(crate) fn as_number(item: &Item) -> Outcome<Option<f64>> {
         number => Ok(number),
     }
 }
+
+/// Whether JavaScript takes the value for true, where the reference does not convert it.
+pub(crate) fn js_truth(item: Option<&Item>) -> bool {
+    match item {
+        None | Some(Item::Hole | Item::Value(Value::Null)) => false,
+        Some(Item::Value(Value::Bool(flag))) => *flag,
+        Some(Item::Value(Value::Number(number))) => number.as_f64() != 0.0,
+        Some(Item::Value(Value::String(text))) => !text.is_empty(),
+        Some(Item::Irregular(number)) => !number.is_nan(),
+        Some(_) => true,
+    }
+}

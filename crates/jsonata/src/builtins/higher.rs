@@ -5,7 +5,7 @@ use std::rc::Rc;
 use mcpgraph_value::Value;
 
 use super::take;
-use crate::compare::{as_number, truth};
+use crate::compare::{as_number, js_truth, truth};
 use crate::error::{Outcome, fail};
 use crate::eval::Evaluator;
 use crate::frame::Scope;
@@ -188,8 +188,13 @@ pub(super) fn sift(
     let [object, function] = take(arguments);
     let Some(object) = object else { return Ok(None) };
     let Some(Item::Function(function)) = function else {
-        let message = "argument 2 does not match the signature of the function";
-        return Err(fail("T0410", message));
+        // Without members there is nothing to call a function with.
+        return match object.members() {
+            Some(members) if members.len() > 0 => {
+                Err(fail("T0410", "argument 2 does not match the signature of the function"))
+            }
+            _ => Ok(None),
+        };
     };
     let mut record = Record::default();
     for_each_member(evaluator, &object, &function, scope, |evaluator, key, member, verdict| {
@@ -218,7 +223,7 @@ pub(super) fn sort(
         let sorted = evaluator.merge_sort(items, |evaluator, a, b| {
             let arguments = [a.clone().present(), b.clone().present()];
             let after = evaluator.call_back(&function, arguments, scope)?;
-            js_truth(after.as_ref())
+            Ok(js_truth(after.as_ref()))
         })?;
         return Ok(Some(Item::array(sorted)));
     }
@@ -239,16 +244,4 @@ pub(super) fn sort(
         })
     })?;
     Ok(Some(Item::array(sorted)))
-}
-
-/// What JavaScript takes for true: the reference does not convert the answer of a comparison.
-fn js_truth(item: Option<&Item>) -> Outcome<bool> {
-    Ok(match item {
-        None | Some(Item::Hole | Item::Value(Value::Null)) => false,
-        Some(Item::Value(Value::Bool(flag))) => *flag,
-        Some(Item::Value(Value::Number(number))) => number.as_f64() != 0.0,
-        Some(Item::Value(Value::String(text))) => !text.is_empty(),
-        Some(Item::Irregular(number)) => !number.is_nan(),
-        Some(_) => true,
-    })
 }

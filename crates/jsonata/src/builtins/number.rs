@@ -112,7 +112,8 @@ pub(crate) fn round_to(number: f64, precision: f64) -> f64 {
         let text = js::number::to_string(number);
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let exponent = exponent.parse::<f64>().unwrap_or(0.0) + by;
-        if exponent.fract() != 0.0 {
+        // Such an exponent would be written in a way that no number has.
+        if exponent.fract() != 0.0 || exponent.abs() >= 1e21 {
             return f64::NAN;
         }
         format!("{digits}e{exponent}").parse().unwrap_or(f64::NAN)

@@ -76,9 +76,9 @@ pub(super) fn spread(
         return Ok(Some(item));
     }
     let mut results = Vec::new();
-    let is_object = item.members().is_some();
+    let is_array = item.items().is_some_and(|items| !items.is_empty());
     spread_into(evaluator, item, &mut results)?;
-    Ok(Some(if is_object { Item::sequence(results) } else { Item::array(results) }))
+    Ok(Some(if !is_array { Item::sequence(results) } else { Item::array(results) }))
 }
 
 fn spread_into(evaluator: &mut Evaluator<'_>, item: Item, results: &mut Vec<Item>) -> Outcome<()> {

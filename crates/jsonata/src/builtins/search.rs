@@ -186,8 +186,15 @@ pub(super) fn replace(
     }
     let mut out = String::new();
     if let Some(pattern) = pattern_text {
-        let Some(replacement) = replacement.as_ref().and_then(Item::as_str) else {
-            return Err(not_a_string(replacement));
+        // A missing replacement is the text `undefined` in the reference.
+        let missing = Arc::from("undefined");
+        let replacement = match &replacement {
+            None => &missing,
+            Some(item) => match item.as_str() {
+                Some(replacement) => replacement,
+                None if !text.contains(&**pattern) => return Ok(Some(Item::string(text.clone()))),
+                None => return Err(not_a_string(replacement)),
+            },
         };
         let mut rest: &str = text;
         let mut count = 0.0;

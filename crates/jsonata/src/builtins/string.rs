@@ -96,7 +96,10 @@ pub(super) fn substring(
     let Some(text) = item.as_ref().and_then(Item::as_str) else { return Ok(None) };
     evaluator.budget.steps(text.len() / 64)?;
     let count = text.chars().count() as f64;
-    let mut start = start.as_ref().and_then(Item::as_f64).unwrap_or(0.0);
+    let Some(mut start) = start.as_ref().and_then(Item::as_f64) else {
+        // Without a start there is no end either.
+        return Ok(if length.is_some() { Some(Item::string("")) } else { item });
+    };
     if count + start < 0.0 {
         start = 0.0;
     }

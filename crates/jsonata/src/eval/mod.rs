@@ -187,8 +187,7 @@ impl Evaluator<'_> {
             NodeKind::Call(call) => self.call_node(node, call, input, scope, None),
             NodeKind::Partial(call) => self.partial(node, call, input, scope),
             NodeKind::Lambda(plan) => {
-                self.captures.add(scope);
-                self.budget.allocate(size_of::<Function>())?;
+                self.capture(scope)?;
                 Ok(Some(Item::function(Function::Lambda(Closure {
                     plan: plan.clone(),
                     input: input.cloned(),
@@ -196,7 +195,7 @@ impl Evaluator<'_> {
                 }))))
             }
             NodeKind::Transform(plan) => {
-                self.captures.add(scope);
+                self.capture(scope)?;
                 Ok(Some(Item::function(Function::Transform {
                     plan: plan.clone(),
                     scope: scope.clone(),
@@ -205,6 +204,13 @@ impl Evaluator<'_> {
             // A sort is a step, and a placeholder an argument; neither is evaluated by itself.
             NodeKind::Sort(_) | NodeKind::Placeholder => Ok(None),
         }
+    }
+
+    /// A function keeps its scope: what would be gone after the call now stays.
+    fn capture(&mut self, scope: &Scope) -> Outcome<()> {
+        const SCOPE_BYTES: usize = 256;
+        self.captures.add(scope);
+        self.budget.allocate(size_of::<Function>() + SCOPE_BYTES)
     }
 
     fn block_scope(&mut self, block: &Block, scope: &Scope) -> Outcome<Scope> {
@@ -219,8 +225,7 @@ impl Evaluator<'_> {
         parent: &Scope,
         bindings: Vec<(Key, Option<Item>)>,
     ) -> Outcome<Scope> {
-        self.budget
-            .allocate(size_of::<Frame>() + bindings.len() * size_of::<(Key, Option<Item>)>())?;
+        self.budget.step()?;
         Ok(Frame::inside(parent, bindings))
     }
 
@@ -300,17 +305,24 @@ impl Evaluator<'_> {
     /// Adds a value, or the items of an array.
     pub(crate) fn extend(&mut self, list: &mut Vec<Item>, item: Item) -> Outcome<()> {
         let Some(items) = item.items() else { return self.push(list, item) };
-        self.budget.steps(items.len())?;
-        self.budget.allocate(items.len() * size_of::<Item>())?;
-        self.budget.sequence(list.len() + items.len())?;
-        match item {
+        let count = items.len();
+        self.budget.steps(count)?;
+        self.budget.sequence(list.len() + count)?;
+        let mut item = item;
+        if let Item::List(shared) = &mut item
+            && let Some(own) = Rc::get_mut(shared)
+        {
             // Nobody else has it: its items are moved, not shared.
-            Item::List(mut shared) => match Rc::get_mut(&mut shared) {
-                Some(own) => list.append(&mut own.items),
-                None => list.extend(shared.items.iter().cloned()),
-            },
-            item => list.extend(item.items().into_iter().flat_map(|items| items.iter())),
+            if list.is_empty() {
+                *list = std::mem::take(&mut own.items);
+            } else {
+                self.budget.allocate(count * size_of::<Item>())?;
+                list.append(&mut own.items);
+            }
+            return Ok(());
         }
+        self.budget.allocate(count * size_of::<Item>())?;
+        list.extend(item.items().into_iter().flat_map(|items| items.iter()));
         Ok(())
     }
 

@@ -1,13 +1,17 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use mcpgraph_value::Value;
+
 use super::Evaluator;
+use crate::compare::js_truth;
 use crate::error::{Outcome, fail};
 use crate::frame::Scope;
 use crate::function::{Arguments, Function};
 use crate::item::{Item, Record};
 use crate::js;
 use crate::regex::{Match, Regex};
+use crate::stack;
 
 /// What `$match`, `$replace` and their kin search with: a regular expression, or a function that
 /// behaves like one.
@@ -138,16 +142,39 @@ impl Evaluator<'_> {
         arguments: Arguments,
     ) -> Outcome<Option<Item>> {
         let mut arguments = arguments.into_iter();
-        let Some(Some(subject)) = arguments.next() else { return Ok(None) };
-        let text: Arc<str> = match subject.as_str() {
-            Some(text) => text.clone(),
-            None => crate::json::to_text(&subject, false, &mut self.budget)?.into(),
+        let text = match arguments.next().flatten() {
+            Some(Item::Value(Value::String(text))) => text,
+            subject => self.js_string(subject.as_ref())?.into(),
         };
         let from = match arguments.next().flatten().and_then(|from| from.as_f64()) {
             Some(from) if from > 0.0 => js::text::byte_of_utf16(&text, from as usize),
             _ => 0,
         };
         self.match_item(regex, &text, from, false)
+    }
+
+    /// Any value as the text JavaScript makes of it.
+    fn js_string(&mut self, item: Option<&Item>) -> Outcome<String> {
+        let Some(item) = item else { return Ok("undefined".to_owned()) };
+        if let Some(number) = item.as_f64() {
+            return Ok(js::number::to_string(number));
+        }
+        if let Some(items) = item.items() {
+            self.budget.enter()?;
+            let mut parts = Vec::with_capacity(items.len());
+            for item in items.iter() {
+                parts.push(match item {
+                    Item::Hole | Item::Value(Value::Null) => String::new(),
+                    item => stack::grow(|| self.js_string(Some(&item)))?,
+                });
+            }
+            self.budget.leave();
+            return Ok(parts.join(","));
+        }
+        if item.members().is_some() {
+            return Ok("[object Object]".to_owned());
+        }
+        crate::json::to_text(item, false, &mut self.budget)
     }
 
     /// A match as the object an expression sees.
@@ -174,7 +201,17 @@ impl Evaluator<'_> {
 /// Reads what a function returned as a match.
 fn read_match(item: Option<Item>) -> Outcome<Option<Found>> {
     let Some(item) = item else { return Ok(None) };
-    let Some(members) = item.members() else { return Err(not_a_matcher()) };
+    // What JavaScript takes for false is not looked at, and counts as a match.
+    let is_false = !js_truth(Some(&item));
+    let members = match item.members() {
+        Some(members) => members,
+        None if is_false => {
+            let groups = Vec::new();
+            let item = Some(item);
+            return Ok(Some(Found { text: None, start: 0, end: 0, groups, item, next_from: 0 }));
+        }
+        None => return Err(not_a_matcher()),
+    };
     let place = |key: &str| {
         members.get(key).and_then(|item| item.as_f64()).map(|number| number.max(0.0) as usize)
     };

@@ -30,6 +30,13 @@ impl<'s> Lexer<'s> {
         &self.source[span.range()]
     }
 
+    /// The errors that reading the next token would give, without reading it.
+    pub(crate) fn preview(&self, slash: Slash) -> Vec<SyntaxError> {
+        let mut ahead = Self { source: self.source, position: self.position, errors: Vec::new() };
+        ahead.next(slash);
+        ahead.errors
+    }
+
     pub(crate) fn next(&mut self, slash: Slash) -> (Token, Span) {
         loop {
             self.skip_blanks();

@@ -27,12 +27,18 @@ pub(crate) fn parse(source: &str) -> Result<Expr, Vec<SyntaxError>> {
         let fault = Fault::TrailingToken(parser.token.to_string());
         parser.fault(fault, parser.span);
     }
-    let mut errors = parser.lexer.errors;
+    let errors = parser.lexer.errors;
     if errors.is_empty() {
         return Ok(expr);
     }
-    errors.truncate(MAX_ERRORS);
-    Err(errors)
+    let mut reported = Vec::with_capacity(errors.len());
+    for error in errors {
+        if !reported.contains(&error) {
+            reported.push(error);
+        }
+    }
+    reported.truncate(MAX_ERRORS);
+    Err(reported)
 }
 
 /// A parser by binding powers (Pratt) that looks one token ahead.
@@ -167,7 +173,10 @@ impl Parser<'_> {
         if let Token::Symbol(symbol) = self.token
             && symbol.is_delimiter()
         {
-            // Left in place: the bracket it closes still needs it.
+            // Left in place: the bracket it closes still needs it. The reference has looked at the
+            // token behind it by now and reports what is wrong with that first.
+            let ahead = self.lexer.preview(Slash::Divides);
+            self.lexer.errors.extend(ahead);
             self.fault(Fault::NotUnary(symbol.as_str().to_owned()), self.span);
             return self.leaf(ExprKind::Missing, self.span);
         }

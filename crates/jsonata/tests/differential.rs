@@ -1,0 +1,216 @@
+//! The same expressions on the same data, here and in the reference implementation under Node.
+
+mod common;
+#[path = "differential/generate.rs"]
+mod generate;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use generate::{DATA, Generator, edge_calls};
+use mcpgraph_jsonata::{Environment, Limits, parse};
+use mcpgraph_value::{Map, Value};
+
+const REFERENCE: &str = "jsonata@2.2.2";
+
+/// The reference implementation's file, fetched once into the build folder.
+fn reference() -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("jsonata-reference");
+    let file = folder.join("package/jsonata.js");
+    if file.is_file() {
+        return Ok(file);
+    }
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let packed =
+        run(Command::new("npm").args(["pack", "--silent", REFERENCE]).current_dir(&folder))?;
+    let archive = packed.lines().last().unwrap_or_default().trim().to_owned();
+    run(Command::new("tar").args(["xzf", &archive]).current_dir(&folder))?;
+    if file.is_file() { Ok(file) } else { Err(format!("{REFERENCE} has no jsonata.js")) }
+}
+
+fn run(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+/// What the reference says about every case.
+fn ask_reference(cases: &[(String, usize)], data: &[Value]) -> Result<Vec<Value>, String> {
+    let file = reference()?;
+    let input =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cases-{}.json", std::process::id()));
+    let list =
+        cases.iter().map(|(expr, index)| Value::array(vec![expr.as_str().into(), (*index).into()]));
+    let content = Map::from_iter([
+        ("data", Value::array(data.to_vec())),
+        ("cases", Value::array(list.collect())),
+    ]);
+    std::fs::write(&input, Value::object(content).to_json()).map_err(|error| error.to_string())?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/reference.js");
+    let output = run(Command::new("node").arg(script).arg(file).arg(&input));
+    let removed = std::fs::remove_file(&input);
+    let output = output?;
+    removed.map_err(|error| error.to_string())?;
+    output.lines().map(|line| Value::from_json(line).map_err(|error| error.to_string())).collect()
+}
+
+/// What this crate says, in the same form.
+fn ask_ours(expr: &str, data: &Value) -> Value {
+    let environment = Environment {
+        limits: Limits { time: Duration::from_secs(5), depth: 2000, ..Limits::default() },
+        ..Environment::default()
+    };
+    let outcome = match parse(expr) {
+        Err(errors) => Err((errors[0].code, errors[0].message.clone())),
+        Ok(program) => {
+            program.evaluate(Some(data), &environment).map_err(|error| (error.code, error.message))
+        }
+    };
+    let answer = match outcome {
+        Ok(Some(value)) => ("value", value),
+        Ok(None) => ("none", true.into()),
+        Err((code, _)) => ("code", code.into()),
+    };
+    Value::object(Map::from_iter([answer]))
+}
+
+/// The value written as the reference writes it, so that key order counts.
+fn text(answer: &Value) -> String {
+    for key in ["code", "none"] {
+        if let Some(part) = answer.get(key) {
+            return format!("{key}: {part}");
+        }
+    }
+    answer.get("value").map_or_else(String::new, |value| format!("value: {}", canonical(value)))
+}
+
+/// JSON with numbers as doubles and the keys of objects in the order JavaScript has.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Number(number) => format!("{}", number.as_f64()),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
+        }
+        Value::Object(members) => {
+            let mut entries: Vec<_> = members.iter().collect();
+            entries
+                .sort_by_key(|(key, _)| key.parse::<u32>().map_or(u64::from(u32::MAX), u64::from));
+            let entries: Vec<_> = entries
+                .iter()
+                .map(|(key, member)| format!("{key:?}:{}", canonical(member)))
+                .collect();
+            format!("{{{}}}", entries.join(","))
+        }
+        other => other.to_json(),
+    }
+}
+
+#[test]
+fn answers_are_those_of_the_reference() {
+    let mut data: Vec<Value> = DATA.iter().map(|text| Value::from_json(text).unwrap()).collect();
+    let mut cases: Vec<(String, usize)> = Vec::new();
+    cases.extend(edge_calls().into_iter().map(|call| (call, 0)));
+    let mut generator = Generator::new(20_260_704);
+    for index in 0..16_000 {
+        let depth = 1 + index % 3;
+        cases.push((generator.expression(depth), generator.data()));
+    }
+    if let Some(suite) = common::suite() {
+        for case in common::cases(&suite) {
+            if case.name.starts_with("tail-recursion/")
+                || case.name.starts_with("performance/")
+                || case.expr.contains("$millis")
+                || case.expr.contains("$now")
+                || case.expr.contains("$random")
+                || case.expr.contains("$shuffle")
+            {
+                continue;
+            }
+            cases.push((case.expr.clone(), generator.data()));
+            for _ in 0..3 {
+                cases.push((generator.mutate(&case.expr), generator.data()));
+            }
+            if let Some(input) = common::data(&suite, &case) {
+                let index = data.iter().position(|other| *other == input).unwrap_or_else(|| {
+                    data.push(input);
+                    data.len() - 1
+                });
+                cases.push((generator.mutate(&case.expr), index));
+            }
+        }
+    }
+    let answers = match ask_reference(&cases, &data) {
+        Ok(answers) => answers,
+        Err(reason) => {
+            println!("skipped: {reason}");
+            return;
+        }
+    };
+    assert_eq!(answers.len(), cases.len());
+    let mut differences = Vec::new();
+    let mut known_counts = std::collections::BTreeMap::new();
+    for ((expr, index), expected) in cases.iter().zip(&answers) {
+        let got = ask_ours(expr, &data[*index]);
+        if let Some(known) = known_difference(expr, expected, &got) {
+            *known_counts.entry(known).or_insert(0) += 1;
+            continue;
+        }
+        if text(expected) != text(&got) {
+            differences.push(format!(
+                "{expr}\n    on {index}: reference {} {}\n    ours      {}",
+                text(expected),
+                expected.get("detail").map(ToString::to_string).unwrap_or_default(),
+                text(&got)
+            ));
+        }
+    }
+    println!("{} cases, {} differ", cases.len(), differences.len());
+    for (reason, count) in known_counts {
+        println!("{count} differ for a known reason: {reason}");
+    }
+    if let Some(report) = std::env::var_os("MCPGRAPH_DIFFERENCES") {
+        std::fs::write(report, differences.join("\n")).unwrap();
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Why an answer may differ.
+fn known_difference(expr: &str, expected: &Value, got: &Value) -> Option<&'static str> {
+    let code = |answer: &Value| answer.get("code").and_then(Value::as_str).map(str::to_owned);
+    match (code(expected).as_deref(), code(got).as_deref()) {
+        (Some("uncoded"), _) => {
+            return Some("the reference fails inside JavaScript, without a code");
+        }
+        (Some(expected), Some(got)) if expected != got && !expected.starts_with('S') => {
+            if expected == "D1012" {
+                return Some("another limit is reached first");
+            }
+            if expr.contains(['[', '{']) {
+                return Some(
+                    "the reference evaluates items at the same time, and any error may win",
+                );
+            }
+        }
+        (None, Some("T0410" | "T0412")) if expr.contains('?') => {
+            return Some("a partially applied built-in checks its arguments");
+        }
+        (None, Some("D3012")) => return Some("the text of a function is not shown"),
+        _ => {}
+    }
+    if text(expected) == text(got) {
+        return None;
+    }
+    if expr.contains("$power(") {
+        return Some("the last bit of a power that is not whole");
+    }
+    if text(expected).contains('\u{FFFD}') {
+        return Some("half of a surrogate pair");
+    }
+    if expr.matches("/a(b)?/").count() == 2 {
+        return Some("the text of a function is not shown");
+    }
+    None
+}
