@@ -9,6 +9,7 @@
 
 pub mod client;
 pub mod message;
+pub mod meta_key;
 pub mod mirror;
 pub mod server;
 pub mod sse;

@@ -10,24 +10,6 @@ use serde_json::value::RawValue;
 use crate::message::Raw;
 use crate::version::Version;
 
-/// Keys of `_meta` that the protocol defines.
-pub mod meta_key {
-    /// Modern requests: the version they are made in.
-    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// Modern requests: what the client can do.
-    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// Modern requests: the client's name.
-    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// Modern requests: the least severe log message that is wanted.
-    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// Modern results: the server's name.
-    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// Modern notifications of a subscription: the id of the request that opened it.
-    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// Requests: the token that progress is reported under.
-    pub const PROGRESS_TOKEN: &str = "progressToken";
-}
-
 /// Who makes a request.
 ///
 /// In the legacy era one client lasts as long as its session; in the modern era each request
@@ -158,6 +140,7 @@ impl LogLevel {
 mod tests {
     use super::*;
     use crate::message::raw;
+    use crate::meta_key;
 
     fn client(capabilities: serde_json::Value) -> Client {
         Client {

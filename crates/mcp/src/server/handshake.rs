@@ -4,9 +4,10 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::client::{Client, Meta, SessionKey, meta_key};
+use super::client::{Client, Meta, SessionKey};
 use super::service::Description;
 use crate::message::{Raw, Request, RpcError, code, raw};
+use crate::meta_key;
 use crate::version::{Era, Version};
 
 /// Reads who sends `initialize`, and settles the version.

@@ -34,7 +34,8 @@ pub struct Limits {
     pub session_idle: Duration,
     /// How many events one legacy stream keeps for a client that comes back: 256.
     pub max_replay_events: usize,
-    /// How many bytes of events one legacy stream keeps for a client that comes back: 1 MiB.
+    /// How many bytes of events one legacy stream keeps for a client that comes back, and all
+    /// finished streams of a session together: 1 MiB.
     pub max_replay_bytes: usize,
     /// How many finished streams a legacy session keeps for a client that comes back: 16.
     pub max_finished_streams: usize,

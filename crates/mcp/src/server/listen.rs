@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::broadcast::Filter;
-use super::client::meta_key;
 use super::dispatch::{Admitted, Server, params, too_many_resources};
 use super::edit;
 use super::in_flight::Wanted;
 use super::outlet::Outlet;
 use crate::message::{Id, Message, Notification, Raw, RpcError, raw};
+use crate::meta_key;
 
 impl Server {
     pub(super) async fn listen(

@@ -22,8 +22,9 @@ mod session;
 mod shape;
 mod stdio;
 
+pub use crate::meta_key;
 pub use broadcast::{Broadcaster, Change};
-pub use client::{Client, LogLevel, Meta, SessionKey, meta_key};
+pub use client::{Client, LogLevel, Meta, SessionKey};
 pub use dispatch::Server;
 pub use http::{Guard, HttpConfig, http_router, serve_http};
 pub use limits::Limits;

@@ -8,10 +8,11 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::client::{Client, LogLevel, Meta, meta_key};
+use super::client::{Client, LogLevel, Meta};
 use super::edit;
 use super::session::Session;
 use crate::message::{Message, Notification, Raw, Request, RpcError, code, raw};
+use crate::meta_key;
 use crate::version::Era;
 
 /// Sends to the client on the stream of one call.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::client::meta_key;
 use super::edit::Members;
 use crate::message::{Raw, RpcError, code, raw};
+use crate::meta_key;
 use crate::version::{Era, Version};
 
 /// Whether a result of this method says how long it may be cached.

@@ -5,8 +5,9 @@ use http::{HeaderMap, StatusCode};
 
 use super::respond::{self, Refused, invalid};
 use crate::message::{Request, RpcError, code};
+use crate::meta_key;
 use crate::mirror;
-use crate::server::client::{Meta, meta_key};
+use crate::server::client::Meta;
 use crate::server::handshake;
 use crate::server::service::Service;
 use crate::version::{Era, Version};

@@ -123,6 +123,11 @@ impl EventStream {
         self.state.lock().taken
     }
 
+    /// How much is kept.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.state.lock().kept_bytes
+    }
+
     /// Nothing more will come.
     pub(super) fn end(&self) {
         self.state.lock().ended = true;

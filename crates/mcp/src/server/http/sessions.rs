@@ -40,8 +40,8 @@ struct State {
     next_stream: u64,
     /// The streams of calls that a client can come back to.
     streams: HashMap<u64, Arc<EventStream>>,
-    /// Those of them that have ended, oldest first.
-    ended: VecDeque<u64>,
+    /// Those of them that have ended and what they keep, oldest first.
+    ended: VecDeque<(u64, usize)>,
 }
 
 impl Sessions {
@@ -146,15 +146,19 @@ impl HttpSession {
     /// The calls of a stream have ended. It is kept for a while for a client that comes back.
     pub(super) fn end_stream(&self, stream: &EventStream, limits: &Limits) {
         stream.end();
-        let mut state = self.state.lock();
-        if state.streams.contains_key(&stream.id) {
-            state.ended.push_back(stream.id);
-        }
+        let state = &mut *self.state.lock();
         state.last_used = Instant::now();
-        while state.ended.len() > limits.max_finished_streams {
-            if let Some(oldest) = state.ended.pop_front() {
-                state.streams.remove(&oldest);
-            }
+        // One that was forgotten has been answered whole.
+        if state.streams.contains_key(&stream.id) {
+            state.ended.push_back((stream.id, stream.kept_bytes()));
+        }
+        let mut bytes: usize = state.ended.iter().map(|(_, bytes)| bytes).sum();
+        while state.ended.len() > limits.max_finished_streams
+            || (bytes > limits.max_replay_bytes && state.ended.len() > 1)
+        {
+            let Some((oldest, freed)) = state.ended.pop_front() else { break };
+            state.streams.remove(&oldest);
+            bytes -= freed;
         }
     }
 
@@ -162,7 +166,7 @@ impl HttpSession {
     pub(super) fn forget_stream(&self, id: u64) {
         let mut state = self.state.lock();
         state.streams.remove(&id);
-        state.ended.retain(|ended| *ended != id);
+        state.ended.retain(|(ended, _)| *ended != id);
     }
 
     /// Tells the client of changes while it reads the standalone stream.
@@ -192,5 +196,68 @@ impl HttpSession {
             stream.end();
         }
         server.service().closed(&self.session.client).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Notification;
+    use crate::server::broadcast::{Broadcaster, Filter};
+    use crate::server::client::{Client, SessionKey};
+
+    fn session() -> Arc<Session> {
+        let client = Client {
+            version: Version::LATEST_LEGACY,
+            info: None,
+            capabilities: crate::message::null(),
+            session: SessionKey::random(),
+        };
+        let changes = Broadcaster::new().subscribe(Filter::default());
+        Arc::new(Session::new(Arc::new(client), changes, 9))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_longest_idle_session_gives_way() {
+        let limits = Limits { max_sessions: 2, ..Limits::default() };
+        let sessions = Sessions::new(&limits);
+        let stop = CancellationToken::new();
+        let (first, _) = sessions.add(session(), &stop).unwrap();
+        let (second, _) = sessions.add(session(), &stop).unwrap();
+        assert!(sessions.add(session(), &stop).is_err());
+        tokio::time::advance(LEAST_IDLE).await;
+        let key = first.session.client.session.as_ref().unwrap().as_str();
+        assert!(sessions.get(key).is_some(), "used just now");
+        let (_, removed) = sessions.add(session(), &stop).unwrap();
+        assert!(Arc::ptr_eq(&removed.unwrap(), &second));
+        tokio::time::advance(limits.session_idle).await;
+        let _reader = first.standalone.read(None);
+        assert_eq!(sessions.remove_idle().len(), 1, "the other one is being read");
+    }
+
+    #[tokio::test]
+    async fn ended_streams_are_kept_in_bounds() {
+        let limits =
+            Limits { max_finished_streams: 3, max_replay_bytes: 2000, ..Limits::default() };
+        let sessions = Sessions::new(&limits);
+        let (session, _) = sessions.add(session(), &CancellationToken::new()).unwrap();
+        let end_one = async |size: usize| {
+            let stream = session.open_stream(&limits);
+            let method = "x".repeat(size);
+            stream.send(Message::Notification(Notification { method, params: None })).await;
+            session.end_stream(&stream, &limits);
+            stream.id
+        };
+        let mut ids = Vec::new();
+        for size in [10, 10, 10, 10, 3000, 10] {
+            ids.push(end_one(size).await);
+            assert!(session.stream(ids[ids.len() - 1]).is_some(), "the newest is always there");
+        }
+        let kept = |ids: &[u64]| ids.iter().filter(|id| session.stream(**id).is_some()).count();
+        assert_eq!(kept(&ids), 1);
+        for _ in 0..5 {
+            ids.push(end_one(10).await);
+        }
+        assert_eq!(kept(&ids), 3);
     }
 }
