@@ -3,6 +3,7 @@
 //! One file per task; what they share is in `workspace` and `command`.
 #![expect(clippy::print_stderr, reason = "a tool that reports to the terminal")]
 
+mod bench;
 mod command;
 mod setup_tests;
 mod test;
@@ -28,12 +29,15 @@ enum Task {
     SetupTests,
     /// Runs everything that must pass: tests, documentation tests, formatting, lints
     Test,
+    /// Measures mcpgraph beside the npm package `mcpgraph` and prints ratios
+    Bench,
 }
 
 fn main() -> ExitCode {
     let result = Workspace::find().and_then(|workspace| match Cli::parse().task {
         Task::SetupTests => setup_tests::run(&workspace),
         Task::Test => test::run(&workspace),
+        Task::Bench => bench::run(&workspace),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

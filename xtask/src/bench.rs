@@ -1,0 +1,226 @@
+//! `cargo xtask bench`: mcpgraph and its npm peer in one run, as ratios.
+//!
+//! Both are driven over stdio by the same client with the same graphs, one after the other in each
+//! round, so that a busy machine disturbs both alike. Figures are medians over rounds.
+
+mod client;
+mod report;
+
+use std::{fs, path::PathBuf, process::Command, time::Instant};
+
+use anyhow::Context;
+use serde_json::{Value, json};
+
+use self::client::Client;
+use self::report::{Report, median};
+use crate::command::{run_quietly, run_visibly};
+use crate::workspace::{Workspace, cargo};
+
+/// How often each start is measured.
+const STARTS: usize = 7;
+/// How often each call is measured one at a time.
+const CALLS: usize = 2000;
+/// How many calls are made for a figure of calls per second.
+const LOAD: usize = 4000;
+/// What is fair to ask of the peer, which takes milliseconds for a call.
+const PEER_SHARE: usize = 10;
+
+/// One of the two programs.
+struct Contender {
+    program: PathBuf,
+    arguments: Vec<String>,
+}
+
+impl Contender {
+    fn start(&self) -> anyhow::Result<Client> {
+        Client::start(&self.program, &self.arguments)
+    }
+}
+
+/// Builds, installs the peer, measures, prints.
+pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
+    let folder = workspace.target.join("bench-env");
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("could not create {}", folder.display()))?;
+    eprintln!("building mcpgraph (release)");
+    run_visibly(
+        Command::new(cargo())
+            .args(["build", "--release", "--package", "mcpgraph"])
+            .current_dir(&workspace.root),
+    )?;
+    let product = workspace.target.join("release/mcpgraph");
+    let peer = install_peer(workspace, &folder)?;
+    let graph = write_graph(workspace, &folder, &product)?;
+
+    let ours = Contender {
+        program: product.clone(),
+        arguments: vec!["-g".into(), graph.display().to_string()],
+    };
+    let theirs = Contender {
+        program: "node".into(),
+        arguments: vec![peer.display().to_string(), "-g".into(), graph.display().to_string()],
+    };
+    let mut report = Report::new();
+    starts(&ours, &theirs, &mut report)?;
+    decide(&ours, &theirs, &mut report)?;
+    loops(&ours, &theirs, &mut report)?;
+    upstream(&ours, &theirs, &product, &mut report)?;
+    payload(workspace, &product, &mut report)?;
+    report.print();
+    Ok(())
+}
+
+fn install_peer(workspace: &Workspace, folder: &std::path::Path) -> anyhow::Result<PathBuf> {
+    let peer = folder.join("node_modules/mcpgraph/dist/main.js");
+    if !peer.exists() {
+        eprintln!("installing the peer, npm mcpgraph");
+        for file in ["package.json", "package-lock.json"] {
+            fs::copy(workspace.root.join("tests/bench").join(file), folder.join(file))?;
+        }
+        run_quietly(
+            Command::new("npm").args(["ci", "--no-fund", "--no-audit"]).current_dir(folder),
+            "install Node.js with npm",
+        )?;
+    }
+    Ok(peer)
+}
+
+/// The measured graphs, with mcpgraph's demo server as the upstream of both contenders.
+fn write_graph(
+    workspace: &Workspace,
+    folder: &std::path::Path,
+    product: &std::path::Path,
+) -> anyhow::Result<PathBuf> {
+    let text = fs::read_to_string(workspace.root.join("tests/bench/graph.yaml"))?;
+    let path = folder.join("graph.yaml");
+    fs::write(&path, text.replace("UPSTREAM_COMMAND", &product.display().to_string()))?;
+    Ok(path)
+}
+
+/// From starting the process to its first answer, and what it then holds in memory.
+fn starts(ours: &Contender, theirs: &Contender, report: &mut Report) -> anyhow::Result<()> {
+    eprintln!("start to first answer");
+    let (mut start, mut memory) = ((vec![], vec![]), (vec![], vec![]));
+    for _ in 0..STARTS {
+        for (contender, start, memory) in
+            [(ours, &mut start.0, &mut memory.0), (theirs, &mut start.1, &mut memory.1)]
+        {
+            let began = Instant::now();
+            let mut client = contender.start()?;
+            client.request("tools/list", json!({}))?;
+            start.push(began.elapsed().as_secs_f64() * 1000.0);
+            client.call("decide", json!({ "n": 10 }))?;
+            memory.push(client.resident_mib()?);
+        }
+    }
+    report.less("start to first answer", "ms", median(start.0), median(start.1), Some(20.0));
+    report.less("resident memory", "MiB", median(memory.0), median(memory.1), Some(8.0));
+    Ok(())
+}
+
+/// Three nodes that decide, one call at a time and sixty-four at once.
+fn decide(ours: &Contender, theirs: &Contender, report: &mut Report) -> anyhow::Result<()> {
+    eprintln!("transform and switch");
+    let arguments = |index: usize| json!({ "n": index % 20 });
+    let mut client = ours.start()?;
+    client.load("decide", &arguments, LOAD / 4, 1)?;
+    let mine = client.load("decide", &arguments, LOAD, 1)?;
+    let mine_wide = client.load("decide", &arguments, LOAD * 4, 64)?;
+    let mut client = theirs.start()?;
+    client.load("decide", &arguments, LOAD / 4 / PEER_SHARE, 1)?;
+    let peer = client.load("decide", &arguments, LOAD / PEER_SHARE, 1)?;
+    let peer_wide = client.load("decide", &arguments, LOAD / PEER_SHARE, 64)?;
+    report.more("calls per second, 1 at a time", mine.per_second, peer.per_second, Some(10.0));
+    report.more("calls per second, 64 at once", mine_wide.per_second, peer_wide.per_second, None);
+    report.note(format!(
+        "64 at once: {} of {} calls failed here, {} of {} in the peer, which runs one at a time",
+        mine_wide.failed, mine_wide.calls, peer_wide.failed, peer_wide.calls
+    ));
+    Ok(())
+}
+
+/// A loop of three hundred rounds.
+fn loops(ours: &Contender, theirs: &Contender, report: &mut Report) -> anyhow::Result<()> {
+    eprintln!("sum_to_n 300");
+    let time = |contender: &Contender, rounds: usize| -> anyhow::Result<f64> {
+        let mut client = contender.start()?;
+        client.call("sum_to_n", json!({ "n": 10 }))?;
+        let mut times = Vec::new();
+        for _ in 0..rounds {
+            let began = Instant::now();
+            client.call("sum_to_n", json!({ "n": 300 }))?;
+            times.push(began.elapsed().as_secs_f64() * 1000.0);
+        }
+        Ok(median(times))
+    };
+    report.less("sum_to_n 300", "ms", time(ours, 50)?, time(theirs, 5)?, Some(100.0));
+    Ok(())
+}
+
+/// One upstream call: directly, through mcpgraph, through the peer.
+fn upstream(
+    ours: &Contender,
+    theirs: &Contender,
+    product: &std::path::Path,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    eprintln!("one upstream call");
+    let direct = Contender { program: product.into(), arguments: vec!["demo-server".into()] };
+    // The echoed text is an object, because the peer cannot return anything else.
+    let arguments = json!({ "value": r#"{"value":"x"}"# });
+    let mut clients = [
+        (direct.start()?, "echo"),
+        (ours.start()?, "upstream_echo"),
+        (theirs.start()?, "upstream_echo"),
+    ];
+    let mut times: [Vec<f64>; 3] = Default::default();
+    for round in 0..CALLS {
+        for (index, (client, tool)) in clients.iter_mut().enumerate() {
+            if index == 2 && round % PEER_SHARE != 0 {
+                continue;
+            }
+            let began = Instant::now();
+            client.call(tool, arguments.clone())?;
+            times[index].push(began.elapsed().as_secs_f64() * 1e6);
+        }
+    }
+    let [direct, mine, peer] = times.map(median);
+    report.less("one upstream call", "µs", mine, peer, None);
+    report.less("added to a direct call", "µs", mine - direct, peer - direct, None);
+    report.below("added to a direct call, median", "µs", mine - direct, 100.0);
+    Ok(())
+}
+
+/// What twenty nodes that read one small field cost beside a small and a large payload.
+fn payload(
+    workspace: &Workspace,
+    product: &std::path::Path,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    const NODES: f64 = 20.0;
+    const ROUNDS: usize = 40;
+    eprintln!("a 10 MiB payload beside twenty nodes");
+    let graph = workspace.root.join("tests/bench/payload.yaml");
+    let contender = Contender {
+        program: product.into(),
+        arguments: vec!["-g".into(), graph.display().to_string()],
+    };
+    let mut per_node = |bytes: usize| -> anyhow::Result<f64> {
+        let mut client = contender.start()?;
+        let items: Vec<Value> =
+            (0..bytes / 64).map(|index| json!({ "id": index, "text": "x".repeat(40) })).collect();
+        let arguments = json!({ "small": { "number": 21 }, "large": items });
+        let mut times: [Vec<f64>; 2] = Default::default();
+        for _ in 0..ROUNDS {
+            for (index, tool) in ["without_nodes", "with_nodes"].into_iter().enumerate() {
+                times[index].push(client.timed_run(tool, &arguments)?);
+            }
+        }
+        let [without, with] = times.map(median);
+        Ok(((with - without) / NODES).max(0.001))
+    };
+    let small = per_node(1024)?;
+    let large = per_node(10 << 20)?;
+    report.within("a node beside 10 MiB, against 1 KiB", "µs", large, small, 2.0);
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! The smallest MCP client that can measure: one process, lines in, lines out.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+
+/// A server under measurement. It is killed when dropped.
+pub(super) struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    next_id: u64,
+}
+
+/// What a load came to.
+pub(super) struct Load {
+    pub(super) calls: usize,
+    pub(super) failed: usize,
+    pub(super) per_second: f64,
+}
+
+impl Client {
+    pub(super) fn start(program: &Path, arguments: &[String]) -> anyhow::Result<Self> {
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("could not start {}", program.display()))?;
+        let input = child.stdin.take().context("no stdin")?;
+        let output = BufReader::with_capacity(1 << 16, child.stdout.take().context("no stdout")?);
+        let mut client = Self { child, input, output, next_id: 0 };
+        let info = json!({ "name": "bench", "version": "1" });
+        client.request(
+            "initialize",
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info }),
+        )?;
+        client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        Ok(client)
+    }
+
+    /// Makes a request and gives its result.
+    pub(super) fn request(&mut self, method: &str, params: Value) -> anyhow::Result<Value> {
+        self.send(method, params)?;
+        let mut answer = self.answer()?;
+        if answer["error"].is_object() {
+            bail!("`{method}` failed: {}", answer["error"]);
+        }
+        Ok(answer["result"].take())
+    }
+
+    /// Calls a tool that must succeed.
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> anyhow::Result<Value> {
+        let result = self.request("tools/call", json!({ "name": tool, "arguments": arguments }))?;
+        if result["isError"] == true {
+            bail!("`{tool}` failed: {result}");
+        }
+        Ok(result)
+    }
+
+    /// Calls a tool and gives the microseconds between the last byte sent and the answer.
+    pub(super) fn timed_run(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<f64> {
+        self.send("tools/call", json!({ "name": tool, "arguments": arguments }))?;
+        let began = Instant::now();
+        let answer = self.answer()?;
+        let took = began.elapsed().as_secs_f64() * 1e6;
+        if !answer["result"].is_object() || answer["result"]["isError"] == true {
+            bail!("`{tool}` failed: {answer}");
+        }
+        Ok(took)
+    }
+
+    /// Makes many calls, so many at once.
+    pub(super) fn load(
+        &mut self,
+        tool: &str,
+        arguments: &dyn Fn(usize) -> Value,
+        calls: usize,
+        at_once: usize,
+    ) -> anyhow::Result<Load> {
+        let began = Instant::now();
+        let mut failed = 0;
+        let mut sent = 0;
+        for _ in 0..calls {
+            while sent < calls && sent < at_once {
+                self.send("tools/call", json!({ "name": tool, "arguments": arguments(sent) }))?;
+                sent += 1;
+            }
+            let answer = self.answer()?;
+            if answer["error"].is_object() || answer["result"]["isError"] == true {
+                failed += 1;
+            }
+            if sent < calls && sent >= at_once {
+                self.send("tools/call", json!({ "name": tool, "arguments": arguments(sent) }))?;
+                sent += 1;
+            }
+        }
+        let per_second = calls as f64 / began.elapsed().as_secs_f64();
+        Ok(Load { calls, failed, per_second })
+    }
+
+    /// What the process holds in memory, in MiB.
+    pub(super) fn resident_mib(&self) -> anyhow::Result<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("no VmRSS")?;
+        let kib = line.split_whitespace().nth(1).context("no number")?.parse::<f64>()?;
+        Ok(kib / 1024.0)
+    }
+
+    fn send(&mut self, method: &str, params: Value) -> anyhow::Result<()> {
+        self.next_id += 1;
+        self.write(&json!({
+            "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params
+        }))
+    }
+
+    fn write(&mut self, message: &Value) -> anyhow::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        self.input.write_all(&line)?;
+        self.input.flush()?;
+        Ok(())
+    }
+
+    /// The next answer; notifications in between are passed over.
+    fn answer(&mut self) -> anyhow::Result<Value> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if self.output.read_line(&mut line)? == 0 {
+                bail!("the server ended");
+            }
+            let message: Value = serde_json::from_str(&line)?;
+            if message.get("id").is_some() {
+                return Ok(message);
+            }
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
