@@ -154,9 +154,9 @@ impl Catalogue {
 
     /// Forgets everything.
     pub(crate) fn forget_all(&self) {
-        [List::Tools, List::Resources, List::Prompts]
-            .into_iter()
-            .for_each(|list| self.forget(list));
+        for list in [List::Tools, List::Resources, List::Prompts] {
+            self.forget(list);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use mcpgraph_value::Value;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum UpstreamError {
     /// It could not be started or reached, or died during the call.
-    #[error("server `{server}` is not available: {reason}{}", stderr_of(.stderr))]
+    #[error("server `{server}` is not available: {reason}{}", stderr_of(.stderr.as_deref()))]
     Unavailable {
         /// The server.
         server: Arc<str>,
@@ -178,9 +178,9 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 }
 
 /// The last lines of stderr, as an appendix to a message.
-fn stderr_of(stderr: &Option<String>) -> String {
+fn stderr_of(stderr: Option<&str>) -> String {
     const LINES: usize = 12;
-    let Some(text) = stderr.as_deref().map(str::trim_end).filter(|text| !text.is_empty()) else {
+    let Some(text) = stderr.map(str::trim_end).filter(|text| !text.is_empty()) else {
         return String::new();
     };
     let lines: Vec<&str> = text.lines().collect();

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mcpgraph_mcp::client::{
-    ClientError, ClientOptions, CloseReason, Connection, Event, Events, List, RequestOptions,
+    ClientError, ClientOptions, CloseReason, Connection, EraChoice, Event, Events, List,
+    RequestOptions,
 };
 use mcpgraph_mcp::message::{Raw, RpcError};
+use mcpgraph_mcp::version::Era;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use tokio::sync::{Semaphore, broadcast, watch};
@@ -18,6 +20,10 @@ use crate::catalogue::Catalogue;
 use crate::error::millis;
 use crate::health::{Admission, Health, Outcome};
 use crate::{CallContext, Change, Changed, ServerSpec, UpstreamError, UpstreamOptions};
+
+/// How long a server that turned out to be legacy is started as such without being asked again.
+/// Asking can cost a start or many seconds, but a server may have been updated meanwhile.
+const LEGACY_VERDICT: Duration = Duration::from_hours(1);
 
 /// How long calls under way may go on when their server is taken out of the configuration.
 const RETIREMENT: Duration = Duration::from_mins(1);
@@ -30,6 +36,8 @@ pub(crate) struct Server {
     options: Arc<UpstreamOptions>,
     slot: Mutex<Slot>,
     health: Mutex<Health>,
+    /// Since when it is known to be legacy.
+    legacy_since: Mutex<Option<Instant>>,
     /// Why it failed last.
     last_failure: Mutex<Option<ClientError>>,
     permits: Semaphore,
@@ -60,6 +68,7 @@ impl Server {
             catalogue: Catalogue::default(),
             slot: Mutex::new(Slot::Idle),
             health: Mutex::new(Health::new(options.health)),
+            legacy_since: Mutex::default(),
             last_failure: Mutex::default(),
             permits,
             changes,
@@ -146,8 +155,14 @@ impl Server {
         }
     }
 
+    /// The connection, unless the server is left alone.
+    pub(crate) async fn reach(self: &Arc<Self>) -> Result<Connection, UpstreamError> {
+        let _trial = self.admit()?;
+        self.connection().await
+    }
+
     /// The connection; made if there is none, once for all who ask meanwhile.
-    pub(crate) async fn connection(self: &Arc<Self>) -> Result<Connection, UpstreamError> {
+    async fn connection(self: &Arc<Self>) -> Result<Connection, UpstreamError> {
         let mut starting = {
             let mut slot = self.slot.lock();
             match &*slot {
@@ -198,7 +213,7 @@ impl Server {
         tokio::time::sleep(pause).await;
         let options = ClientOptions {
             capabilities: self.options.capabilities.clone(),
-            era: self.spec.era,
+            era: self.era(),
             start_timeout: self.spec.start_timeout,
             probe_timeout: self.spec.probe_timeout,
             max_message_bytes: self.options.max_message_bytes,
@@ -209,8 +224,29 @@ impl Server {
         Connection::connect(self.spec.target.clone(), options, events).await
     }
 
+    /// The era to start it in.
+    fn era(&self) -> EraChoice {
+        let is_known_legacy =
+            self.legacy_since.lock().is_some_and(|since| since.elapsed() < LEGACY_VERDICT);
+        match self.spec.era {
+            EraChoice::Auto if is_known_legacy => EraChoice::Legacy,
+            era => era,
+        }
+    }
+
+    fn note_era(&self, started: &Started) {
+        let mut since = self.legacy_since.lock();
+        *since = match started {
+            Ok(connection) if connection.era() == Era::Legacy => since
+                .filter(|since| since.elapsed() < LEGACY_VERDICT)
+                .or_else(|| Some(Instant::now())),
+            _ => None,
+        };
+    }
+
     fn note_start(self: &Arc<Self>, started: &Started) {
         self.catalogue.forget_all();
+        self.note_era(started);
         match started {
             Ok(connection) => {
                 tracing::debug!(

@@ -71,7 +71,7 @@ impl Upstreams {
             let server = match old.shift_remove(&name) {
                 Some(server) if server.spec == spec => server,
                 other => {
-                    other.map(retire);
+                    other.into_iter().for_each(retire);
                     Server::new(&name, spec, self.options.clone(), self.changes.clone())
                 }
             };
@@ -170,7 +170,7 @@ impl Upstreams {
 
     /// The connection to a server, made if there is none: its version, capabilities, instructions.
     pub async fn connection(&self, server: &str) -> Result<Connection, UpstreamError> {
-        self.server(server)?.connection().await
+        self.server(server)?.reach().await
     }
 
     /// The tools of a server. Over modern HTTP, tools whose header annotations are invalid are
@@ -236,7 +236,7 @@ impl Upstreams {
         if let Some(items) = listing.fresh() {
             return Ok(items);
         }
-        let connection = server.connection().await?;
+        let connection = server.reach().await?;
         let changes = listing.changes();
         let (mut items, ttl) = read_pages(server, kind).await?;
         if kind == Kind::Tools && connection.is_http() && connection.era() == Era::Modern {

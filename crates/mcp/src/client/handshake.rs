@@ -126,9 +126,7 @@ async fn reach(
     events: Arc<dyn Events>,
 ) -> Result<(Link, Negotiated), ClientError> {
     if config.kind == HttpKind::Sse {
-        let link = http::sse::connect(config, options, Calls::new(events)).await?;
-        let negotiated = initialize(&link, options).await?;
-        return Ok((link, negotiated));
+        return reach_sse(config, options, events).await;
     }
     let initialize_params = initialize_params(options);
     let link =
@@ -136,15 +134,27 @@ async fn reach(
     match negotiate_http(&link, options).await {
         Ok(negotiated) => Ok((link, negotiated)),
         // Neither era over one endpoint: the transport of two endpoints is left.
-        Err(ClientError::Http { status: 400 | 404 | 405, .. })
+        Err(error @ ClientError::Http { status: 400 | 404 | 405, .. })
             if config.kind == HttpKind::Auto && options.era != EraChoice::Modern =>
         {
-            let link = http::sse::connect(config, options, Calls::new(events)).await?;
-            let negotiated = initialize(&link, options).await?;
-            Ok((link, negotiated))
+            match reach_sse(config, options, events).await {
+                // What the first attempt met says more than that there is no other way either.
+                Err(ClientError::Http { .. } | ClientError::Protocol(_)) => Err(error),
+                outcome => outcome,
+            }
         }
         Err(error) => Err(error),
     }
+}
+
+async fn reach_sse(
+    config: &HttpConfig,
+    options: &ClientOptions,
+    events: Arc<dyn Events>,
+) -> Result<(Link, Negotiated), ClientError> {
+    let link = http::sse::connect(config, options, Calls::new(events)).await?;
+    let negotiated = initialize(&link, options).await?;
+    Ok((link, negotiated))
 }
 
 async fn negotiate_http(link: &Link, options: &ClientOptions) -> Result<Negotiated, ClientError> {

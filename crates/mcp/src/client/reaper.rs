@@ -95,12 +95,9 @@ mod tests {
 
     use super::*;
 
-    fn sleeper() -> Child {
-        Command::new("sleep").arg("600").process_group(0).spawn().unwrap()
-    }
-
     #[test]
     fn what_is_still_on_the_list_at_the_end_is_killed() {
+        let sleeper = || Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
         let (mut kept, mut ended) = (sleeper(), sleeper());
         let lines = format!("+{}\n+{}\nnonsense\n+1\n-{}\n", kept.id(), ended.id(), kept.id());
         run_reaper(lines.as_bytes());

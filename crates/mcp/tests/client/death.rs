@@ -36,6 +36,14 @@ async fn a_server_that_ends_at_once_says_why_without_its_secrets() {
 }
 
 #[tokio::test]
+async fn a_server_that_ends_during_the_handshake_says_why() {
+    let Some(config) = misbehaving(&["--on-initialize", "exit"]) else { return };
+    let error = connect(config).await.err().unwrap();
+    assert!(error.to_string().contains("exit status: 3"), "{error}");
+    assert_eq!(error.stderr(), Some("unexpected request\n"));
+}
+
+#[tokio::test]
 async fn death_fails_everyone_who_waits_at_once() {
     let Some(config) = misbehaving(&[]) else { return };
     let connection = connect(config).await.unwrap();
@@ -101,13 +109,17 @@ async fn closing_ends_a_stubborn_process_and_its_children() {
 
 #[tokio::test]
 async fn a_dropped_connection_ends_its_process_and_its_children() {
-    let (log, children) = (Log::new(), Log::new());
-    let arguments = ["--starts", &log.argument(), "--grandchild", &children.argument()];
-    let Some(config) = misbehaving(&arguments) else { return };
-    let connection = connect(config).await.unwrap();
-    let ids = [log.last(), children.last()];
-    drop(connection);
-    eventually(|| !ids.iter().any(|id| is_running(id))).await;
+    for era in ["legacy", "modern"] {
+        let log = Log::new();
+        let file = log.argument();
+        let arguments = ["--era", era, "--starts", &file, "--grandchild", &file];
+        let Some(config) = misbehaving(&arguments) else { return };
+        let connection = connect(config).await.unwrap();
+        let ids = log.lines();
+        assert_eq!(ids.len(), 2);
+        drop(connection);
+        eventually(|| !ids.iter().any(|id| is_running(id))).await;
+    }
 }
 
 #[test]

@@ -111,7 +111,9 @@ impl Scripted {
         let port = listener.local_addr().unwrap().port();
         let connections = Arc::new(AtomicUsize::new(0));
         let count = connections.clone();
-        let listener = listener.tap_io(move |_| drop(count.fetch_add(1, Ordering::SeqCst)));
+        let listener = listener.tap_io(move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
         tokio::spawn(async move { axum::serve(listener, Router::new().fallback(handler)).await });
         Self { port, asked, connections }
     }

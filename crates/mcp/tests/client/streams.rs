@@ -1,8 +1,12 @@
 //! Streams of streamable HTTP: order, resumption, cancellation, the connection's own stream.
 
+use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
+use axum::response::Response;
 use http::{Method, StatusCode};
 use mcpgraph_mcp::client::{CallEvent, ClientError, RequestOptions};
 use mcpgraph_mcp::message::raw;
@@ -97,37 +101,36 @@ async fn a_broken_modern_stream_is_lost_with_its_request() {
 }
 
 /// Sets a flag when it is dropped: the other side closed the stream.
-struct Dropped(Arc<std::sync::atomic::AtomicBool>);
+struct Dropped(Arc<AtomicBool>);
 
 impl Drop for Dropped {
     fn drop(&mut self) {
-        self.0.store(true, std::sync::atomic::Ordering::SeqCst);
+        self.0.store(true, Ordering::SeqCst);
     }
+}
+
+/// A stream that says nothing and does not end; the flag is set when it is closed.
+fn endless(closed: &Arc<AtomicBool>) -> Response {
+    let guard = Dropped(closed.clone());
+    let body = futures_util::stream::unfold(guard, |guard| async {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        Some((Ok::<_, Infallible>(":\n\n"), guard))
+    });
+    let builder = Response::builder().header("content-type", "text/event-stream");
+    builder.body(Body::from_stream(body)).unwrap()
 }
 
 #[tokio::test]
 async fn a_modern_request_is_cancelled_by_closing_its_stream() {
-    let closed = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let closed = Arc::new(AtomicBool::new(false));
     let flag = closed.clone();
-    let server = Scripted::start(move |asked| {
-        asked.modern_start().unwrap_or_else(|| {
-            let guard = Dropped(flag.clone());
-            let body = futures_util::stream::unfold(guard, |guard| async {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                Some((Ok::<_, std::convert::Infallible>(":\n\n"), guard))
-            });
-            http::Response::builder()
-                .header("content-type", "text/event-stream")
-                .body(axum::body::Body::from_stream(body))
-                .unwrap()
-        })
-    })
-    .await;
+    let server =
+        Scripted::start(move |asked| asked.modern_start().unwrap_or_else(|| endless(&flag))).await;
     let connection = server.connect().await.unwrap();
     let error =
         call(&connection, "x", json!({}), within(Duration::from_millis(200))).await.unwrap_err();
     assert!(matches!(error, ClientError::Timeout { .. }), "{error:?}");
-    eventually(|| closed.load(std::sync::atomic::Ordering::SeqCst)).await;
+    eventually(|| closed.load(Ordering::SeqCst)).await;
     assert!(server.messages("notifications/cancelled").is_empty());
 }
 
@@ -217,6 +220,20 @@ async fn a_question_on_the_stream_of_a_call_belongs_to_it() {
         answers.contains(&json!(1)) && answers.contains(&json!(2))
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_dropped_connection_closes_its_stream() {
+    let closed = Arc::new(AtomicBool::new(false));
+    let flag = closed.clone();
+    let server =
+        Scripted::start(move |asked| asked.legacy_start("s").unwrap_or_else(|| endless(&flag)))
+            .await;
+    let connection = server.connect().await.unwrap();
+    eventually(|| server.asked().iter().any(|one| one.http == Method::GET)).await;
+    assert!(!closed.load(Ordering::SeqCst));
+    drop(connection);
+    eventually(|| closed.load(Ordering::SeqCst)).await;
 }
 
 #[tokio::test]

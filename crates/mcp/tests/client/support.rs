@@ -40,7 +40,7 @@ pub(crate) fn stdio(program: &Program) -> StdioConfig {
 /// The misbehaving server with these options.
 pub(crate) fn misbehaving(options: &[&str]) -> Option<StdioConfig> {
     let program = environment::misbehaving_server()?;
-    Some(stdio(&options.iter().fold(program, |program, option| program.arg(option))))
+    Some(stdio(&options.iter().fold(program, Program::arg)))
 }
 
 pub(crate) async fn connect(config: StdioConfig) -> Result<Connection, ClientError> {

@@ -74,6 +74,20 @@ async fn a_server_that_died_is_started_again_and_others_notice_nothing() {
     assert!(matches!(&seen[1], Changed::Disconnected(why) if why.contains("exit status: 7")));
 }
 
+#[tokio::test]
+async fn what_a_server_speaks_is_asked_once() {
+    let log = Log::new();
+    let Some(spec) = misbehaving(&["--on-discover", "exit", "--starts", &log.argument()]) else {
+        return;
+    };
+    let upstreams = upstreams([("s", spec)]);
+    for starts in [2, 3, 4] {
+        call(&upstreams, "s", "echo", "{}").await.unwrap();
+        assert_eq!(log.lines().len(), starts);
+        call(&upstreams, "s", "die", "{}").await.unwrap_err();
+    }
+}
+
 fn impatient() -> UpstreamOptions {
     let health = HealthOptions {
         first_pause: Duration::from_millis(50),

@@ -23,7 +23,7 @@ pub(crate) fn spec_of(program: &Program) -> ServerSpec {
 /// The misbehaving server with these options.
 pub(crate) fn misbehaving(options: &[&str]) -> Option<ServerSpec> {
     let program = environment::misbehaving_server()?;
-    Some(spec_of(&options.iter().fold(program, |program, option| program.arg(option))))
+    Some(spec_of(&options.iter().fold(program, Program::arg)))
 }
 
 pub(crate) fn options() -> UpstreamOptions {

@@ -405,11 +405,10 @@ async fn listen(transport: Weak<Streamable>, mut sessions: watch::Receiver<Sessi
         let session = sessions.borrow_and_update().clone();
         let mut place = Place::default();
         while place.attempts <= MAX_RESUMES {
-            let Some(me) = transport.upgrade() else { return };
-            let opened =
-                me.endpoint.get(session.headers_after(place.last_event_id.as_deref())).await;
-            drop(me);
-            match opened {
+            // Only the endpoint is held while waiting: the connection may be dropped meanwhile.
+            let Some(endpoint) = transport.upgrade().map(|me| me.endpoint.clone()) else { return };
+            let headers = session.headers_after(place.last_event_id.as_deref());
+            match endpoint.get(headers).await {
                 Ok(Answer::Events(events)) => read_all(&transport, events, &mut place).await,
                 // It does not offer the stream, or not to this session any more.
                 Ok(Answer::Refused(refusal)) if refusal.status.is_client_error() => break,

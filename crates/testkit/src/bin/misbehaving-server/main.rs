@@ -93,17 +93,21 @@ fn main() {
         exit(code);
     }
     if let Some(file) = &cli.grandchild {
-        let child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
-        append(file, &child.id().to_string());
+        append(file, &leave_child().to_string());
     }
     sleep(Duration::from_millis(cli.slow_start));
     let mut server = Server { cli, lines: io::stdin().lock().lines() };
     while let Some(message) = server.read() {
         server.handle(&message);
     }
-    while server.cli.stubborn {
-        sleep(Duration::from_secs(600));
+    if server.cli.stubborn {
+        sleep(Duration::from_hours(1));
     }
+}
+
+/// Starts a process that is never waited for, and gives its id.
+fn leave_child() -> u32 {
+    Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap().id()
 }
 
 /// The server and its input.
