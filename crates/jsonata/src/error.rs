@@ -1,5 +1,5 @@
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Deref, DerefMut};
 
 use mcpgraph_value::Value;
 
@@ -16,8 +16,8 @@ pub struct EvalError {
     pub token: Option<String>,
     /// Where, as the reference implementation counts: the end of the token, in bytes.
     pub position: Option<usize>,
-    /// The bytes of the source to underline.
-    pub span: Option<Range<usize>>,
+    /// What to underline in the source.
+    pub span: Option<Span>,
     /// The offending value.
     pub value: Option<Value>,
 }
@@ -50,26 +50,53 @@ impl fmt::Display for EvalError {
 impl std::error::Error for EvalError {}
 
 /// An error on its way up; boxed, so that results stay small.
-pub(crate) type Failure = Box<EvalError>;
+#[derive(Debug)]
+pub(crate) struct Failure(Box<EvalError>);
+
+impl Failure {
+    pub(crate) fn into_error(self) -> EvalError {
+        *self.0
+    }
+}
+
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+impl Deref for Failure {
+    type Target = EvalError;
+
+    fn deref(&self) -> &EvalError {
+        &self.0
+    }
+}
+
+impl DerefMut for Failure {
+    fn deref_mut(&mut self) -> &mut EvalError {
+        &mut self.0
+    }
+}
 
 /// The result of evaluating something; `None` is JSONata's "undefined".
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
 pub(crate) fn fail(code: &'static str, message: impl Into<String>) -> Failure {
-    Box::new(EvalError::new(code, message))
+    EvalError::new(code, message).into()
 }
 
 /// Places an error that has no place yet.
 pub(crate) fn place(failure: &mut Failure, token: Span, span: Span) {
     if failure.position.is_none() {
         failure.position = Some(token.end as usize);
-        failure.span = Some(span.range());
+        failure.span = Some(span);
     }
 }
 
 /// Places an error, whatever place it had.
 pub(crate) fn replace(failure: &mut Failure, token: Span, text: &str) {
     failure.position = Some(token.end as usize);
-    failure.span = Some(token.range());
+    failure.span = Some(token);
     failure.token = Some(text.to_owned());
 }

@@ -26,6 +26,14 @@ pub(crate) enum Key {
     Parent(Slot),
 }
 
+/// What a scope knows of a name.
+pub(crate) enum Lookup {
+    /// It has this value, or is bound to none.
+    Bound(Option<Item>),
+    /// No scope has it.
+    Unbound,
+}
+
 impl Frame {
     pub(crate) fn root() -> Scope {
         Rc::new(Self { bindings: RefCell::default(), parent: None, is_captured: Cell::new(false) })
@@ -48,23 +56,29 @@ impl Frame {
         }
     }
 
-    /// Looks a variable up, outwards; the outer `None` says that no scope has it.
-    pub(crate) fn lookup(&self, name: &str) -> Option<Option<Item>> {
+    /// Looks a variable up, outwards.
+    pub(crate) fn lookup(&self, name: &str) -> Lookup {
         self.find(|key| matches!(key, Key::Name(bound) if **bound == *name))
     }
 
     pub(crate) fn lookup_parent(&self, slot: Slot) -> Option<Item> {
-        self.find(|key| *key == Key::Parent(slot)).flatten()
+        match self.find(|key| *key == Key::Parent(slot)) {
+            Lookup::Bound(item) => item,
+            Lookup::Unbound => None,
+        }
     }
 
-    fn find(&self, matches: impl Fn(&Key) -> bool) -> Option<Option<Item>> {
+    fn find(&self, matches: impl Fn(&Key) -> bool) -> Lookup {
         let mut frame = self;
         loop {
             let bindings = frame.bindings.borrow();
             if let Some((_, value)) = bindings.iter().find(|(key, _)| matches(key)) {
-                return Some(value.clone());
+                return Lookup::Bound(value.clone());
             }
-            frame = frame.parent.as_deref()?;
+            match frame.parent.as_deref() {
+                Some(parent) => frame = parent,
+                None => return Lookup::Unbound,
+            }
         }
     }
 }

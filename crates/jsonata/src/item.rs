@@ -144,10 +144,6 @@ impl Item {
         if let Self::Value(Value::String(text)) = self { Some(text) } else { None }
     }
 
-    pub(crate) fn as_list(&self) -> Option<&Rc<List>> {
-        if let Self::List(list) = self { Some(list) } else { None }
-    }
-
     pub(crate) fn as_function(&self) -> Option<&Rc<Function>> {
         if let Self::Function(function) = self { Some(function) } else { None }
     }
@@ -275,7 +271,7 @@ impl<'i> Items<'i> {
     }
 }
 
-impl<'i> Members<'i> {
+impl Members<'_> {
     pub(crate) fn len(self) -> usize {
         match self {
             Self::Values(members) => members.len(),

@@ -2,7 +2,7 @@
 
 use mcpgraph_value::{Number, Value};
 
-use crate::error::{EvalError, Failure, Outcome, fail};
+use crate::error::{Failure, Outcome, fail};
 use crate::item::{Item, Items, Members};
 use crate::js;
 use crate::limits::Budget;
@@ -14,11 +14,9 @@ pub(crate) fn to_text(item: &Item, pretty: bool, budget: &mut Budget) -> Outcome
     match item {
         Item::Value(Value::String(text)) => writer.out.push_str(text),
         Item::Function(_) => {}
-        Item::Irregular(number) => {
+        Item::Irregular(_) => {
             let message = "a number that is infinite or not a number has no text";
-            return Err(Box::new(
-                EvalError::new("D3001", message).with_value(Some(Value::from(*number))),
-            ));
+            return Err(fail("D3001", message));
         }
         Item::List(list) if list.is_wrapper => match list.items.first() {
             Some(inner) => writer.item(inner)?,
@@ -165,7 +163,9 @@ impl Writer<'_> {
             self.out.push_str(&text[plain_from..place]);
             plain_from = place + 1;
             if escape.is_empty() {
-                self.out.push_str(&format!("\\u{byte:04x}"));
+                self.out.push_str("\\u00");
+                self.out.push(if byte < 0x10 { '0' } else { '1' });
+                self.out.extend(char::from_digit(u32::from(byte & 0xF), 16));
             } else {
                 self.out.push_str(escape);
             }

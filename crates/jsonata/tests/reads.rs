@@ -4,7 +4,7 @@ use mcpgraph_jsonata::parse;
 
 /// The paths, an exclamation mark if the whole context may be read, and the literal calls.
 fn reads(source: &str) -> String {
-    let reads = parse(source).unwrap().reads();
+    let reads = parse(source).expect(source).reads();
     let mut parts: Vec<String> = Vec::new();
     for path in &reads.paths {
         for segment in &path.segments {

@@ -22,7 +22,7 @@ fn every_case_gives_the_expected_value_or_code() {
         let data = common::data(&suite, case);
         let mut environment = Environment {
             limits: Limits {
-                time: Duration::from_secs(60),
+                time: Duration::from_mins(1),
                 bytes: 4 << 30,
                 depth: 20_000,
                 ..Limits::default()

@@ -4,7 +4,7 @@ use mcpgraph_jsonata::{MAX_DEPTH, parse};
 
 /// Codes, tokens and the underlined text of all errors.
 fn errors(source: &str) -> Vec<(&'static str, Option<String>, String)> {
-    let errors = parse(source).map(|_| Vec::new()).unwrap_or_else(|errors| errors);
+    let errors = parse(source).err().unwrap_or_default();
     errors.into_iter().map(|e| (e.code, e.token, source[e.span].to_owned())).collect()
 }
 

@@ -3,7 +3,7 @@ use crate::error::Outcome;
 use crate::eval::Evaluator;
 use crate::frame::Scope;
 use crate::function::Arguments;
-use crate::item::Item;
+use crate::item::{Item, Items};
 
 /// Folds numbers; nothing if there is no array.
 fn fold(
@@ -75,6 +75,6 @@ pub(super) fn count(
     _: &Scope,
 ) -> Outcome<Option<Item>> {
     let [array] = take(arguments);
-    let count = array.as_ref().and_then(Item::items).map_or(0, |items| items.len());
+    let count = array.as_ref().and_then(Item::items).map_or(0, Items::len);
     Ok(Some(Item::count(count)))
 }

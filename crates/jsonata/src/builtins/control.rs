@@ -121,7 +121,7 @@ pub(super) fn eval(
         if inner.is_limit() {
             return inner;
         }
-        let message = format!("the expression given to $eval failed: {inner}");
+        let message = format!("the expression given to $eval failed: {}", *inner);
         let mut failure = fail("D3121", message);
         failure.value = Some(Value::from(inner.message.as_str()));
         failure

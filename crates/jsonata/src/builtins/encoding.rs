@@ -7,6 +7,7 @@ use crate::frame::Scope;
 use crate::function::Arguments;
 use crate::item::Item;
 
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The string that is the first argument, after paying for a result of `factor` times its length.
@@ -86,7 +87,8 @@ fn encode(text: &str, also_plain: &[u8]) -> String {
         {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            out.push('%');
+            out.extend([byte >> 4, byte & 0xF].map(|digit| char::from(HEX[usize::from(digit)])));
         }
     }
     out

@@ -10,7 +10,7 @@ use crate::error::{Outcome, fail};
 use crate::eval::Evaluator;
 use crate::frame::Scope;
 use crate::function::{Arguments, Function};
-use crate::item::{Item, Record};
+use crate::item::{Item, Items, Members, Record};
 use crate::js;
 
 /// Calls `function` with every item, its index and the array.
@@ -94,7 +94,7 @@ pub(super) fn single(
             })?;
         }
         _ => {
-            for item in array.items().into_iter().flat_map(|items| items.iter()) {
+            for item in array.items().into_iter().flat_map(Items::iter) {
                 add(item)?;
             }
         }
@@ -144,7 +144,7 @@ fn for_each_member(
     scope: &Scope,
     mut visit: impl FnMut(&mut Evaluator<'_>, std::sync::Arc<str>, Item, Option<Item>) -> Outcome<()>,
 ) -> Outcome<()> {
-    for (key, member) in object.members().into_iter().flat_map(|members| members.entries()) {
+    for (key, member) in object.members().into_iter().flat_map(Members::entries) {
         let arguments = [
             member.clone().present(),
             Some(Item::Value(Value::String(key.clone()))),

@@ -1,5 +1,7 @@
 //! The functions every expression can call.
 
+#![expect(clippy::unnecessary_wraps, reason = "all of them have the type of the table")]
+
 mod aggregate;
 mod array;
 mod control;

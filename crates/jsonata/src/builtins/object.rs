@@ -7,7 +7,7 @@ use crate::error::Outcome;
 use crate::eval::Evaluator;
 use crate::frame::Scope;
 use crate::function::Arguments;
-use crate::item::{Item, Record};
+use crate::item::{Item, Members, Record};
 use crate::stack;
 
 /// About what one member of an object takes besides its key and value.
@@ -26,7 +26,7 @@ pub(super) fn keys(
     }
     let merged = Item::object(record);
     let mut keys = Vec::new();
-    for (key, _) in merged.members().into_iter().flat_map(|members| members.entries()) {
+    for (key, _) in merged.members().into_iter().flat_map(Members::entries) {
         evaluator.push(&mut keys, Item::string(key))?;
     }
     Ok(Some(Item::sequence(keys)))
@@ -110,7 +110,7 @@ pub(super) fn merge(
     let Some(items) = array.as_ref().and_then(Item::items) else { return Ok(None) };
     let mut record = Record::default();
     for item in items.iter() {
-        for (key, member) in item.members().into_iter().flat_map(|members| members.entries()) {
+        for (key, member) in item.members().into_iter().flat_map(Members::entries) {
             evaluator.budget.step()?;
             evaluator.budget.allocate(MEMBER_BYTES)?;
             record.0.insert(key, member);

@@ -40,7 +40,7 @@ pub(super) fn contains(
     let Some(function) = token.as_function() else { return Ok(None) };
     let found = match Matcher::of(function) {
         Matcher::Regex(regex) => regex.is_match(text)?,
-        matcher => evaluator.first_match(&matcher, text, scope)?.is_some(),
+        matcher @ Matcher::Function(_) => evaluator.first_match(&matcher, text, scope)?.is_some(),
     };
     Ok(Some(Item::bool(found)))
 }

@@ -21,16 +21,16 @@ enum Tail {
 }
 
 impl Evaluator<'_> {
-    /// `function(arguments)`; with `first`, that is put before the arguments.
+    /// `function(arguments)`; what is `given` comes before the arguments.
     pub(super) fn call_node(
         &mut self,
         node: &Node,
         call: &Call,
         input: Option<&Item>,
         scope: &Scope,
-        first: Option<Option<Item>>,
+        given: Arguments,
     ) -> Outcome<Option<Item>> {
-        let (function, arguments) = self.prepare(node, call, input, scope, first)?;
+        let (function, arguments) = self.prepare(node, call, input, scope, given)?;
         self.apply(&function, arguments, input, scope).map_err(|failure| named(failure, node, call))
     }
 
@@ -41,14 +41,14 @@ impl Evaluator<'_> {
         call: &Call,
         input: Option<&Item>,
         scope: &Scope,
-        first: Option<Option<Item>>,
+        given: Arguments,
     ) -> Outcome<(Rc<Function>, Arguments)> {
         let function = self.eval(&call.function, input, scope)?;
         if function.is_none() {
             self.check_forgotten_dollar("T1005", node, call, scope)?;
         }
-        let mut arguments = Vec::with_capacity(call.arguments.len() + 1);
-        arguments.extend(first);
+        let mut arguments = given;
+        arguments.reserve(call.arguments.len());
         for argument in &call.arguments {
             arguments.push(self.eval(argument, input, scope)?);
         }
@@ -132,7 +132,7 @@ impl Evaluator<'_> {
         }
         match &node.kind {
             NodeKind::Call(call) => {
-                let (function, arguments) = self.prepare(node, call, input, scope, None)?;
+                let (function, arguments) = self.prepare(node, call, input, scope, Vec::new())?;
                 // Only a lambda can go on for long; the others are called here, so that their
                 // errors are placed.
                 if matches!(*function, Function::Lambda(_)) {
@@ -214,7 +214,7 @@ impl Evaluator<'_> {
             arguments.into_iter().map(|item| item.and_then(Item::into_value)).collect();
         match (host.call)(&values) {
             Ok(result) => Ok(result.map(Item::Value)),
-            Err(error) => Err(Box::new(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -241,7 +241,7 @@ impl Evaluator<'_> {
     ) -> Outcome<Option<Item>> {
         let lhs = self.eval(lhs, input, scope)?;
         if let NodeKind::Call(call) = &rhs.kind {
-            return self.call_node(rhs, call, input, scope, Some(lhs));
+            return self.call_node(rhs, call, input, scope, vec![lhs]);
         }
         let function = self.eval(rhs, input, scope)?;
         let Some(Item::Function(function)) = function else {

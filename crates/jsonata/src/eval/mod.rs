@@ -20,10 +20,10 @@ pub(crate) use regex::{Found, Matcher};
 
 use crate::bindings::{Binding, Bindings};
 use crate::compare::{as_number, truth};
-use crate::error::{EvalError, Outcome, fail, place};
-use crate::frame::{Captures, Frame, Key, Scope};
+use crate::error::{EvalError, Failure, Outcome, fail, place};
+use crate::frame::{Captures, Frame, Key, Lookup, Scope};
 use crate::function::{Closure, Function};
-use crate::item::{Item, List};
+use crate::item::{Item, Items, List};
 use crate::limits::{Budget, Limits};
 use crate::plan::{Block, Node, NodeKind, Plan, Variable};
 use crate::stack;
@@ -57,7 +57,7 @@ pub(crate) fn evaluate(
     let outcome = evaluator
         .eval(&plan.root, root.map(wrap_array).as_ref(), &Frame::root())
         .map(|result| result.and_then(Item::into_value));
-    outcome.map_err(|failure| *failure)
+    outcome.map_err(Failure::into_error)
 }
 
 /// An input that is an array is one input, not many.
@@ -164,9 +164,10 @@ impl Evaluator<'_> {
             }
             NodeKind::Elvis { value, default } => {
                 let value = self.eval(value, input, scope)?;
-                match truth(value.as_ref(), &mut self.budget)? {
-                    true => Ok(value),
-                    false => self.eval(default, input, scope),
+                if truth(value.as_ref(), &mut self.budget)? {
+                    Ok(value)
+                } else {
+                    self.eval(default, input, scope)
                 }
             }
             NodeKind::Coalesce { value, default } => match self.eval(value, input, scope)? {
@@ -184,7 +185,7 @@ impl Evaluator<'_> {
             NodeKind::Array(items) => self.array(node, items, input, scope).map(Some),
             NodeKind::Object(group) => self.group(group, input, scope).map(Some),
             NodeKind::Regex(regex) => Ok(Some(Item::function(Function::Matcher(regex.clone())))),
-            NodeKind::Call(call) => self.call_node(node, call, input, scope, None),
+            NodeKind::Call(call) => self.call_node(node, call, input, scope, Vec::new()),
             NodeKind::Partial(call) => self.partial(node, call, input, scope),
             NodeKind::Lambda(plan) => {
                 self.capture(scope)?;
@@ -231,9 +232,9 @@ impl Evaluator<'_> {
 
     fn variable(&self, variable: &Variable, scope: &Scope) -> Option<Item> {
         if variable.may_be_local
-            && let Some(bound) = scope.lookup(&variable.name)
+            && let Lookup::Bound(value) = scope.lookup(&variable.name)
         {
-            return bound;
+            return value;
         }
         if &*variable.name == "$" {
             return self.root.clone();
@@ -247,7 +248,7 @@ impl Evaluator<'_> {
 
     /// Whether a name without `$` is the name of a function or variable.
     fn is_known(&self, name: &str, scope: &Scope) -> bool {
-        scope.lookup(name).flatten().is_some()
+        matches!(scope.lookup(name), Lookup::Bound(Some(_)))
             || self.environment.bindings.get(name).is_some()
             || crate::builtins::find(name).is_some()
     }
@@ -322,7 +323,7 @@ impl Evaluator<'_> {
             return Ok(());
         }
         self.budget.allocate(count * size_of::<Item>())?;
-        list.extend(item.items().into_iter().flat_map(|items| items.iter()));
+        list.extend(item.items().into_iter().flat_map(Items::iter));
         Ok(())
     }
 

@@ -152,7 +152,7 @@ impl Evaluator<'_> {
                 }
             }
         }
-        Ok(results.finish(self, last)?)
+        results.finish(self, last)
     }
 
     fn step_item(

@@ -8,7 +8,7 @@ use crate::compare::js_truth;
 use crate::error::{Outcome, fail};
 use crate::frame::Scope;
 use crate::function::{Arguments, Function};
-use crate::item::{Item, Record};
+use crate::item::{Item, Items, Record};
 use crate::js;
 use crate::regex::{Match, Regex};
 use crate::stack;
@@ -225,11 +225,7 @@ fn read_match(item: Option<Item>) -> Outcome<Option<Found>> {
         text: members.get("match"),
         start: place("start").unwrap_or(0),
         end: place("end").unwrap_or(0),
-        groups: groups
-            .as_ref()
-            .and_then(Item::items)
-            .map(|items| items.to_vec())
-            .unwrap_or_default(),
+        groups: groups.as_ref().and_then(Item::items).map(Items::to_vec).unwrap_or_default(),
         next_from: 0,
         item: Some(item),
     }))

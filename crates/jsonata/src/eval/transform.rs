@@ -4,7 +4,7 @@ use mcpgraph_value::{Map, Object, Value};
 
 use super::Evaluator;
 use crate::error::{Failure, Outcome, fail, place};
-use crate::frame::Scope;
+use crate::frame::{Lookup, Scope};
 use crate::function::{Arguments, Function};
 use crate::item::Item;
 use crate::js;
@@ -26,7 +26,7 @@ impl Evaluator<'_> {
     ) -> Outcome<Option<Item>> {
         let arguments = self.validate(transform_signature(), vec![input], context)?;
         let Some(input) = arguments.into_iter().next().flatten() else { return Ok(None) };
-        let copy = Item::Value(match self.overridden_clone(plan, scope)? {
+        let copy = Item::Value(match overridden_clone(plan, scope)? {
             None => self.deep_copy(&input)?,
             Some(function) => {
                 let arguments: Arguments = vec![Some(input)];
@@ -52,25 +52,6 @@ impl Evaluator<'_> {
         }
         let Item::Value(copy) = copy else { return Ok(None) };
         self.rebuild(&copy, &changes).map(|value| Some(Item::Value(value)))
-    }
-
-    /// The function that a scope has put in the place of `$clone`, if one has.
-    fn overridden_clone(
-        &self,
-        plan: &TransformPlan,
-        scope: &Scope,
-    ) -> Outcome<Option<std::rc::Rc<Function>>> {
-        match scope.lookup("clone") {
-            None => Ok(None),
-            Some(Some(Item::Function(function))) => Ok(Some(function)),
-            Some(_) => {
-                let message = "a transform copies its input with `$clone`, which is not a function \
-                               here";
-                let mut failure = fail("T2013", message);
-                place(&mut failure, plan.token, plan.token);
-                Err(failure)
-            }
-        }
     }
 
     /// Computes the new members of one object.
@@ -187,6 +168,21 @@ impl Evaluator<'_> {
                 Ok(Value::object(rebuilt))
             }
             value => Ok(value.clone()),
+        }
+    }
+}
+
+/// The function that a scope has put in the place of `$clone`, if one has.
+fn overridden_clone(plan: &TransformPlan, scope: &Scope) -> Outcome<Option<std::rc::Rc<Function>>> {
+    match scope.lookup("clone") {
+        Lookup::Unbound => Ok(None),
+        Lookup::Bound(Some(Item::Function(function))) => Ok(Some(function)),
+        Lookup::Bound(_) => {
+            let message = "a transform copies its input with `$clone`, which is not a function \
+                           here";
+            let mut failure = fail("T2013", message);
+            place(&mut failure, plan.token, plan.token);
+            Err(failure)
         }
     }
 }

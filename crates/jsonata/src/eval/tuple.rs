@@ -4,7 +4,7 @@ use super::Evaluator;
 use super::path::{PathResult, position};
 use crate::error::Outcome;
 use crate::frame::{Key, Scope};
-use crate::item::Item;
+use crate::item::{Item, Items};
 use crate::plan::{Node, NodeKind, Stage};
 use crate::stack;
 use crate::syntax::ast::Literal;
@@ -209,7 +209,7 @@ fn tuples_of(input: Option<&Item>) -> Stream {
     input
         .and_then(Item::items)
         .into_iter()
-        .flat_map(|items| items.iter())
+        .flat_map(Items::iter)
         .map(|item| Tuple { item: item.present(), bindings: Vec::new() })
         .collect()
 }

@@ -41,7 +41,8 @@ pub(crate) fn to_string(number: f64) -> String {
     }
     let sign = if number < 0.0 { "-" } else { "" };
     let Decimal { digits, exponent } = Decimal::shortest(number.abs());
-    let count = digits.len() as i32;
+    // A double has 17 digits at most.
+    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
     if (0..21).contains(&exponent) {
         if count <= exponent + 1 {
             return format!("{sign}{digits}{}", "0".repeat((exponent + 1 - count) as usize));
@@ -73,7 +74,10 @@ pub(crate) fn to_fifteen_digits(number: f64) -> f64 {
         increment(&mut rounded);
     }
     let Decimal { digits, exponent } = rounded;
-    let text = format!("{digits}e{}", exponent - (digits.len() as i32 - 1));
+    let text = match digits.split_at_checked(1) {
+        Some((first, rest)) => format!("{first}.{rest}e{exponent}"),
+        None => return number,
+    };
     text.parse::<f64>().unwrap_or(number).copysign(number)
 }
 

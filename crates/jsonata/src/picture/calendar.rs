@@ -19,8 +19,7 @@ pub(crate) struct Date {
 impl Date {
     /// The date at a time; none if there is no such date.
     pub(crate) fn at(millis: f64) -> Option<Self> {
-        // Not a number is not within the bounds either.
-        if !(millis.abs() <= MAX_MILLIS) {
+        if millis.is_nan() || millis.abs() > MAX_MILLIS {
             return None;
         }
         let millis = millis.trunc() as i64;

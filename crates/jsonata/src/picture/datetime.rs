@@ -309,7 +309,7 @@ impl Marker {
             text.insert_str(0, "GMT");
         }
         if offset == 0.0 && self.is_traditional {
-            text = "Z".to_owned();
+            "Z".clone_into(&mut text);
         }
         Ok(text)
     }

@@ -8,6 +8,9 @@ use crate::item::Item;
 use crate::js;
 use crate::limits::Budget;
 
+/// How many digits a double has before its decimal point at most, and some more.
+const MAX_DOUBLE_DIGITS: usize = 400;
+
 /// The characters that have a meaning in a picture.
 struct Symbols {
     decimal: String,
@@ -293,13 +296,16 @@ pub(crate) fn format(
     for part in &parts {
         part.validate(&symbols)?;
     }
-    let chosen = if value >= 0.0 { parts.first() } else { parts.last() };
+    // Not a number is not at least zero.
+    let is_negative = value < 0.0 || value.is_nan();
+    let chosen = if is_negative { parts.last() } else { parts.first() };
     let Some(chosen) = chosen else { return Ok(String::new()) };
     let mut layout = Layout::of(chosen, &symbols);
-    if parts.len() == 1 && !(value >= 0.0) {
+    if parts.len() == 1 && is_negative {
         layout.prefix.insert_str(0, &symbols.minus);
     }
-    budget.allocate(layout.min_integer + layout.max_fraction + layout.min_exponent + 400)?;
+    let digits = layout.min_integer + layout.max_fraction + layout.min_exponent;
+    budget.allocate((digits + MAX_DOUBLE_DIGITS) * size_of::<char>() * 2)?;
     write(value, &layout, &symbols)
 }
 
@@ -361,39 +367,39 @@ impl Digits {
     }
 
     fn pad(&mut self, layout: &Layout<'_>) {
-        for _ in self.point()..layout.min_integer {
-            self.chars.insert(0, self.zero);
-        }
+        let left = layout.min_integer.saturating_sub(self.point());
+        self.chars.splice(..0, std::iter::repeat_n(self.zero, left));
         let shown = self.chars.len() - self.point() - 1;
-        for _ in shown..layout.min_fraction {
-            self.chars.push(self.zero);
-        }
+        let right = layout.min_fraction.saturating_sub(shown);
+        self.chars.extend(std::iter::repeat_n(self.zero, right));
     }
 
     fn group(&mut self, layout: &Layout<'_>, symbols: &Symbols) {
         let point = self.point();
-        if layout.every > 0 {
-            for group in 1..=point.saturating_sub(1) / layout.every {
-                self.insert((point - group * layout.every) as isize, symbols);
+        match point.saturating_sub(1).checked_div(layout.every) {
+            Some(count) => {
+                for group in 1..=count {
+                    self.insert(point - group * layout.every, symbols);
+                }
             }
-        } else {
-            for (done, place) in layout.groups.iter().enumerate() {
-                self.insert((point + done) as isize - *place as isize, symbols);
+            None => {
+                for (done, place) in layout.groups.iter().enumerate() {
+                    // A number that is too short is counted from its end, as in the reference.
+                    let place = (point + done).checked_sub(*place).unwrap_or_else(|| {
+                        (self.chars.len() + point + done).saturating_sub(*place)
+                    });
+                    self.insert(place, symbols);
+                }
             }
         }
         let point = self.point();
         for place in &layout.fraction_groups {
-            self.insert((place + point + 1) as isize, symbols);
+            self.insert(place + point + 1, symbols);
         }
     }
 
-    /// Inserts a grouping separator; a negative place counts from the end, as in the reference.
-    fn insert(&mut self, place: isize, symbols: &Symbols) {
-        let length = self.chars.len();
-        let place = match usize::try_from(place) {
-            Ok(place) => place.min(length),
-            Err(_) => length.saturating_sub(place.unsigned_abs()),
-        };
+    fn insert(&mut self, place: usize, symbols: &Symbols) {
+        let place = place.min(self.chars.len());
         self.chars.splice(place..place, symbols.grouping.chars());
     }
 
@@ -411,8 +417,8 @@ fn scaled(number: f64, layout: &Layout<'_>) -> (f64, Option<f64>) {
     if layout.min_exponent == 0 {
         return (number, None);
     }
-    let largest = 10_f64.powi(layout.scale as i32);
-    let smallest = 10_f64.powi(layout.scale as i32 - 1);
+    let largest = 10_f64.powf(layout.scale as f64);
+    let smallest = 10_f64.powf(layout.scale as f64 - 1.0);
     let (mut mantissa, mut exponent) = (number, 0.0);
     if mantissa != 0.0 && mantissa.is_finite() {
         while mantissa.abs() < smallest {

@@ -144,7 +144,7 @@ impl DatePicture {
         if components.0.is_empty() {
             return Ok(None);
         }
-        components.to_millis(now_millis).map(Some)
+        components.into_millis(now_millis).map(Some)
     }
 }
 
@@ -234,7 +234,7 @@ impl Components {
 
     /// The time they tell: what is missing before the first that is given comes from now, what is
     /// missing after the last is the beginning of it; a gap between them is an error.
-    fn to_millis(mut self, now_millis: i64) -> Outcome<f64> {
+    fn into_millis(mut self, now_millis: i64) -> Outcome<f64> {
         let fits = |allowed: u32, mask: u32| !allowed & mask == 0 && allowed & mask != 0;
         let date = self.mask("YXMxWwdD");
         let by_month = fits(0b1010_0001, date);

@@ -82,7 +82,7 @@ fn write(number: f64, continued: bool, ordinal: bool, out: &mut String) {
         write_rest(number % 100.0, ordinal, out);
     } else {
         let magnitude = ((number.log10() / 3.0) as usize).clamp(1, MAGNITUDES.len());
-        let factor = 10_f64.powi(magnitude as i32 * 3);
+        let factor = 1000_f64.powi(i32::try_from(magnitude).unwrap_or(1));
         let whole = (number / factor).floor();
         out.push_str(if continued { ", " } else { "" });
         write(whole, false, false, out);
@@ -162,7 +162,7 @@ pub(super) fn all_words() -> impl Iterator<Item = (String, f64)> {
     });
     let hundred = [("hundred".to_owned(), 100.0), ("hundredth".to_owned(), 100.0)];
     let magnitudes = lower(&MAGNITUDES).flat_map(|(name, index)| {
-        let value = 10_f64.powi((index as i32 + 1) * 3);
+        let value = 1000_f64.powi(i32::try_from(index + 1).unwrap_or(1));
         let ordinal = format!("{name}th");
         [(name, value), (ordinal, value)]
     });

@@ -223,7 +223,7 @@ impl Lowering {
                 }))
             }
         };
-        Node { seeking, cons_array, ..Node::new(kind, expr.token, expr.span) }
+        Node { cons_array, seeking, ..Node::new(kind, expr.token, expr.span) }
     }
 
     fn list(&mut self, items: &[Expr], seeking: &mut Vec<Slot>) -> Vec<Node> {

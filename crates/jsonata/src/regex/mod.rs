@@ -10,6 +10,9 @@ use crate::syntax::ast::RegexFlags;
 /// How much of a step back the backtracking engine may take per search.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 
+/// How long a text may be for that engine, in bytes: it may read the rest of the text at every place.
+const BACKTRACK_TEXT_LIMIT: usize = 32 * 1024;
+
 /// How large a compiled expression may be, in bytes.
 const SIZE_LIMIT: usize = 2 * 1024 * 1024;
 
@@ -87,6 +90,14 @@ impl Regex {
                 }))
             }
             Engine::Backtracking(engine) => {
+                if text.len() > BACKTRACK_TEXT_LIMIT {
+                    let message = format!(
+                        "the regular expression /{}/ has look-around or back-references, which \
+                         work on texts of up to {BACKTRACK_TEXT_LIMIT} bytes",
+                        self.source
+                    );
+                    return Err(fail("U1004", message));
+                }
                 let captures = engine.captures_from_pos(text, from).map_err(|_| {
                     let message = format!(
                         "the regular expression /{}/ takes more than {BACKTRACK_LIMIT} steps back",

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -88,10 +89,14 @@ impl<'p> Translator<'p> {
             self.out.push('\\');
         }
         if c.is_ascii_whitespace() || c.is_control() {
-            self.out.push_str(&format!("\\x{{{:X}}}", u32::from(c)));
+            self.push_format(format_args!("\\x{{{:X}}}", u32::from(c)));
         } else {
             self.out.push(c);
         }
+    }
+
+    fn push_format(&mut self, text: fmt::Arguments<'_>) {
+        self.out.push_str(&text.to_string());
     }
 
     fn push_class(&mut self, inside: &str, negated: bool) {
@@ -164,7 +169,7 @@ impl<'p> Translator<'p> {
             Some('b') => {
                 self.rest.next();
                 if self.backtracks {
-                    self.out.push_str(&format!(
+                    self.push_format(format_args!(
                         "(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))"
                     ));
                 } else {
@@ -175,8 +180,9 @@ impl<'p> Translator<'p> {
             Some('B') => {
                 self.rest.next();
                 self.needs_backtracking = true;
-                self.out
-                    .push_str(&format!("(?:(?<=[{WORD}])(?=[{WORD}])|(?<![{WORD}])(?![{WORD}]))"));
+                self.push_format(format_args!(
+                    "(?:(?<=[{WORD}])(?=[{WORD}])|(?<![{WORD}])(?![{WORD}]))"
+                ));
                 return Ok(());
             }
             Some('k') if self.groups > 0 => {
@@ -197,7 +203,7 @@ impl<'p> Translator<'p> {
                     self.rest = ahead;
                     self.needs_backtracking = true;
                     // Wrapped, so that a digit that follows is not read as part of the number.
-                    self.out.push_str(&format!(r"(?:\{number})"));
+                    self.push_format(format_args!(r"(?:\{number})"));
                     return Ok(());
                 }
             }

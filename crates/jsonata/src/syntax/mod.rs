@@ -5,9 +5,9 @@ pub(crate) mod error;
 mod lexer;
 pub(crate) mod names;
 mod parser;
+mod print;
 mod token;
 
-pub(crate) use lexer::is_plain_name;
 pub(crate) use parser::parse;
 
 /// How deep an expression may nest; a chain such as `a & b & c` nests once per operator.

@@ -154,18 +154,7 @@ impl Parser<'_> {
         while self.token != Token::End {
             self.advance(Slash::Divides);
         }
-        self.leaf(ExprKind::Missing, self.span)
-    }
-
-    fn leaf(&self, kind: ExprKind, span: Span) -> Expr {
-        Expr { kind, span, token: span, keep_array: false, height: 1 }
-    }
-
-    /// Makes a node that ends where the last token that was passed ended.
-    fn node(&self, kind: ExprKind, start: Span, token: Span, end: Span) -> Expr {
-        let mut expr = Expr { kind, span: start.to(end), token, keep_array: false, height: 0 };
-        expr.height = 1 + expr.children().iter().map(|child| child.height).max().unwrap_or(0);
-        expr
+        leaf(ExprKind::Missing, self.span)
     }
 
     /// An expression that begins with the next token.
@@ -178,39 +167,39 @@ impl Parser<'_> {
             let ahead = self.lexer.preview(Slash::Divides);
             self.lexer.errors.extend(ahead);
             self.fault(Fault::NotUnary(symbol.as_str().to_owned()), self.span);
-            return self.leaf(ExprKind::Missing, self.span);
+            return leaf(ExprKind::Missing, self.span);
         }
         // A token that is an expression by itself is followed by an operator; one that opens or
         // precedes an expression is, for the reference implementation, too.
         let (token, span) = self.advance(Slash::Divides);
         match token {
-            Token::End => self.leaf(ExprKind::Missing, span),
-            Token::Name(name) => self.leaf(ExprKind::Name(name), span),
-            Token::Variable(name) => self.leaf(ExprKind::Variable(name), span),
-            Token::Literal(literal) => self.leaf(ExprKind::Literal(literal), span),
-            Token::Regex { pattern, flags } => self.leaf(ExprKind::Regex { pattern, flags }, span),
+            Token::End => leaf(ExprKind::Missing, span),
+            Token::Name(name) => leaf(ExprKind::Name(name), span),
+            Token::Variable(name) => leaf(ExprKind::Variable(name), span),
+            Token::Literal(literal) => leaf(ExprKind::Literal(literal), span),
+            Token::Regex { pattern, flags } => leaf(ExprKind::Regex { pattern, flags }, span),
             Token::Symbol(symbol) => match symbol {
                 Symbol::And | Symbol::Or | Symbol::In => {
-                    self.leaf(ExprKind::Name(symbol.as_str().into()), span)
+                    leaf(ExprKind::Name(symbol.as_str().into()), span)
                 }
-                Symbol::Star => self.leaf(ExprKind::Wildcard, span),
-                Symbol::StarStar => self.leaf(ExprKind::Descendants, span),
-                Symbol::Percent => self.leaf(ExprKind::Parent, span),
+                Symbol::Star => leaf(ExprKind::Wildcard, span),
+                Symbol::StarStar => leaf(ExprKind::Descendants, span),
+                Symbol::Percent => leaf(ExprKind::Parent, span),
                 Symbol::Minus => {
                     let operand = self.expression(70);
                     let end = operand.span;
-                    self.node(ExprKind::Negate(Box::new(operand)), span, span, end)
+                    node(ExprKind::Negate(Box::new(operand)), span, span, end)
                 }
                 Symbol::ParenOpen => self.block(span),
                 Symbol::BracketOpen => self.array(span),
                 Symbol::BraceOpen => {
                     let (pairs, end) = self.pairs();
-                    self.node(ExprKind::Object(pairs), span, span, end)
+                    node(ExprKind::Object(pairs), span, span, end)
                 }
                 Symbol::Bar => self.transform(span),
                 _ => {
                     self.fault(Fault::NotUnary(symbol.as_str().to_owned()), span);
-                    self.leaf(ExprKind::Missing, span)
+                    leaf(ExprKind::Missing, span)
                 }
             },
         }
@@ -225,7 +214,7 @@ impl Parser<'_> {
             }
         }
         let end = self.expect(Symbol::ParenClose, Slash::Divides);
-        self.node(ExprKind::Block(items), start, start, end)
+        node(ExprKind::Block(items), start, start, end)
     }
 
     fn array(&mut self, start: Span) -> Expr {
@@ -236,7 +225,7 @@ impl Parser<'_> {
                 if self.at(Symbol::DotDot) {
                     let (_, token) = self.advance(Slash::OpensRegex);
                     let last = self.expression(0);
-                    item = self.binary(BinaryOp::Range, item, token, last);
+                    item = binary(BinaryOp::Range, item, token, last);
                 }
                 items.push(item);
                 if !self.take(Symbol::Comma) {
@@ -245,7 +234,7 @@ impl Parser<'_> {
             }
         }
         let end = self.expect(Symbol::BracketClose, Slash::Divides);
-        self.node(ExprKind::Array(items), start, start, end)
+        node(ExprKind::Array(items), start, start, end)
     }
 
     /// `key: value, …}`
@@ -270,13 +259,7 @@ impl Parser<'_> {
         let update = Box::new(self.expression(0));
         let delete = self.take(Symbol::Comma).then(|| Box::new(self.expression(0)));
         let end = self.expect(Symbol::Bar, Slash::OpensRegex);
-        self.node(ExprKind::Transform { pattern, update, delete }, start, start, end)
-    }
-
-    fn binary(&self, op: BinaryOp, lhs: Expr, token: Span, rhs: Expr) -> Expr {
-        let (start, end) = (lhs.span, rhs.span);
-        let kind = ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) };
-        self.node(kind, start, token, end)
+        node(ExprKind::Transform { pattern, update, delete }, start, start, end)
     }
 
     /// An expression that continues `left` with the operator that comes next.
@@ -307,7 +290,7 @@ impl Parser<'_> {
             Symbol::BraceOpen => {
                 let (pairs, end) = self.pairs();
                 let kind = ExprKind::Group { input: Box::new(left), pairs };
-                return self.node(kind, start, token, end);
+                return node(kind, start, token, end);
             }
             Symbol::Caret => return self.sort(left, token),
             Symbol::Assign => return self.bind(left, token),
@@ -317,24 +300,24 @@ impl Parser<'_> {
                 let otherwise = self.take(Symbol::Colon).then(|| Box::new(self.expression(0)));
                 let end = otherwise.as_ref().unwrap_or(&then).span;
                 let kind = ExprKind::Condition { condition: Box::new(left), then, otherwise };
-                return self.node(kind, start, token, end);
+                return node(kind, start, token, end);
             }
             // The default reaches as far right as it can, whatever the operator's own power.
             Symbol::Elvis => {
                 let default = Box::new(self.expression(0));
                 let end = default.span;
                 let kind = ExprKind::Elvis { value: Box::new(left), default };
-                return self.node(kind, start, token, end);
+                return node(kind, start, token, end);
             }
             _ => {
                 let default = Box::new(self.expression(0));
                 let end = default.span;
                 let kind = ExprKind::Coalesce { value: Box::new(left), default };
-                return self.node(kind, start, token, end);
+                return node(kind, start, token, end);
             }
         };
         let right = self.expression(power);
-        self.binary(op, left, token, right)
+        binary(op, left, token, right)
     }
 
     fn filter(&mut self, mut left: Expr, token: Span) -> Expr {
@@ -352,7 +335,7 @@ impl Parser<'_> {
         let predicate = Box::new(self.expression(0));
         let end = self.expect(Symbol::BracketClose, Slash::Divides);
         let kind = ExprKind::Filter { input: Box::new(left), predicate };
-        self.node(kind, start, token, end)
+        node(kind, start, token, end)
     }
 
     fn sort(&mut self, left: Expr, token: Span) -> Expr {
@@ -370,7 +353,7 @@ impl Parser<'_> {
             }
         }
         let end = self.expect(Symbol::ParenClose, Slash::OpensRegex);
-        self.node(ExprKind::Sort { input: Box::new(left), terms }, start, token, end)
+        node(ExprKind::Sort { input: Box::new(left), terms }, start, token, end)
     }
 
     fn bind(&mut self, left: Expr, token: Span) -> Expr {
@@ -386,7 +369,7 @@ impl Parser<'_> {
         // One less than its own power, so that `$a := $b := 1` reads from the right.
         let value = Box::new(self.expression(Symbol::Assign.binding_power() - 1));
         let end = value.span;
-        self.node(ExprKind::Bind { name, value }, start, token, end)
+        node(ExprKind::Bind { name, value }, start, token, end)
     }
 
     /// `@$name` or `#$name`
@@ -405,7 +388,7 @@ impl Parser<'_> {
             Symbol::At => ExprKind::Focus { input, name },
             _ => ExprKind::Index { input, name },
         };
-        self.node(kind, start, token, right.span)
+        node(kind, start, token, right.span)
     }
 
     fn call(&mut self, left: Expr, token: Span) -> Expr {
@@ -415,7 +398,7 @@ impl Parser<'_> {
             loop {
                 if self.at(Symbol::Question) {
                     let (_, span) = self.advance(Slash::OpensRegex);
-                    arguments.push(self.leaf(ExprKind::Placeholder, span));
+                    arguments.push(leaf(ExprKind::Placeholder, span));
                 } else {
                     arguments.push(self.expression(0));
                 }
@@ -431,7 +414,7 @@ impl Parser<'_> {
             }
             _ => {
                 let kind = ExprKind::Call { function: Box::new(left), arguments };
-                self.node(kind, start, token, end)
+                node(kind, start, token, end)
             }
         }
     }
@@ -454,7 +437,7 @@ impl Parser<'_> {
         let body = Box::new(self.expression(0));
         let end = self.expect(Symbol::BraceClose, Slash::OpensRegex);
         let kind = ExprKind::Lambda(Lambda { parameters, signature, body });
-        self.node(kind, start, token, end)
+        node(kind, start, token, end)
     }
 
     fn signature(&mut self) -> Option<Arc<Signature>> {
@@ -486,4 +469,22 @@ impl Parser<'_> {
     fn text(&self, span: Span) -> String {
         self.lexer.text(span).to_owned()
     }
+}
+
+/// A node of one token.
+fn leaf(kind: ExprKind, span: Span) -> Expr {
+    Expr { kind, span, token: span, keep_array: false, height: 1 }
+}
+
+/// A node from the beginning of `start` to the end of `end`.
+fn node(kind: ExprKind, start: Span, token: Span, end: Span) -> Expr {
+    let mut expr = Expr { kind, span: start.to(end), token, keep_array: false, height: 0 };
+    expr.height = 1 + expr.children().iter().map(|child| child.height).max().unwrap_or(0);
+    expr
+}
+
+fn binary(op: BinaryOp, lhs: Expr, token: Span, rhs: Expr) -> Expr {
+    let (start, end) = (lhs.span, rhs.span);
+    let kind = ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) };
+    node(kind, start, token, end)
 }

@@ -317,12 +317,13 @@ impl Generator {
                 tokens.swap(place, other);
             }
             _ => {
-                tokens[place] = self
+                let other = self
                     .pick(&[
                         "(", ")", "[", "]", "{", "}", ".", "..", "%", "*", "$", "@", "#", "^",
                         "~>", ":=", ";", ",", "?", ":", "1", "a",
                     ])
                     .to_owned();
+                tokens[place] = other;
             }
         }
         tokens.concat()
