@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::{PatternOptions, ValidationError, Validator};
+use mcpgraph_diagnostics::shortened;
 use mcpgraph_value::{Map, Value};
 
 /// A compiled JSON Schema (2020-12 unless it names another draft).
@@ -35,8 +36,14 @@ pub struct Violation {
 /// How many violations are worth telling; a huge wrong array must not give a huge message.
 const MAX_VIOLATIONS: usize = 20;
 
-/// How far `$ref` is followed when defaults are filled in; a schema may refer to itself.
+/// How many characters of a violation are worth telling; the value it quotes may be megabytes.
+const MAX_MESSAGE: usize = 300;
+
+/// How deep in a value defaults are filled in; a default may bring objects that need defaults.
 const MAX_DEFAULT_DEPTH: usize = 32;
+
+/// How many defaults are filled into one value.
+const MAX_DEFAULTS: usize = 10_000;
 
 impl Schema {
     /// Compiles a schema.
@@ -48,7 +55,11 @@ impl Schema {
             .offline()
             .build(&json)
             .map_err(|error| SchemaError {
-                pointer: error.instance_path().to_string(),
+                pointer: match error.instance_path().as_str() {
+                    // What the compiler says of a reference that leads nowhere has no place.
+                    "" => lost_reference(source, source, "").unwrap_or_default(),
+                    pointer => pointer.to_owned(),
+                },
                 message: error.to_string(),
             })?;
         Ok(Self { has_defaults: mentions_default(source), source: source.clone(), validator })
@@ -66,30 +77,54 @@ impl Schema {
             .iter_errors(&json)
             .take(MAX_VIOLATIONS)
             .map(|error| Violation {
-                pointer: error.instance_path().to_string(),
-                message: error.to_string(),
+                pointer: shortened(error.instance_path().as_str(), MAX_MESSAGE),
+                message: message(&error),
             })
             .collect()
     }
 
     /// The value with the `default` of every missing property filled in.
     pub fn with_defaults(&self, value: &Value) -> Value {
-        if self.has_defaults { self.fill(&self.source, value, 0) } else { value.clone() }
-    }
-
-    fn fill(&self, schema: &Value, value: &Value, depth: usize) -> Value {
-        if depth > MAX_DEFAULT_DEPTH {
+        if !self.has_defaults {
             return value.clone();
         }
+        Filling { root: &self.source, left: MAX_DEFAULTS }.fill(&self.source, value, 0)
+    }
+}
+
+/// Defaults being filled into one value.
+struct Filling<'a> {
+    root: &'a Value,
+    /// How many more may be filled in.
+    left: usize,
+}
+
+impl<'a> Filling<'a> {
+    fn fill(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Value {
+        self.fill_by(schema, value, depth, &mut Vec::new())
+    }
+
+    /// Fills in what a schema says and what those it refers to say. `seen` are the schemas that
+    /// have been applied to this very value; none is applied twice, for a schema may refer to
+    /// itself.
+    fn fill_by(
+        &mut self,
+        schema: &'a Value,
+        value: &Value,
+        depth: usize,
+        seen: &mut Vec<&'a Value>,
+    ) -> Value {
+        if depth > MAX_DEFAULT_DEPTH || seen.iter().any(|known| std::ptr::eq(*known, schema)) {
+            return value.clone();
+        }
+        seen.push(schema);
         let mut value = value.clone();
-        if let Some(target) = schema.get("$ref").and_then(Value::as_str)
-            && let Some(target) = target.strip_prefix('#').and_then(|at| self.source.pointer(at))
-        {
-            value = self.fill(target, &value, depth + 1);
+        if let Some(target) = self.referenced(schema) {
+            value = self.fill_by(target, &value, depth, seen);
         }
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flat_map(|a| a.iter())
         {
-            value = self.fill(part, &value, depth + 1);
+            value = self.fill_by(part, &value, depth, seen);
         }
         match (value, schema.get("properties"), schema.get("items")) {
             (Value::Object(members), Some(Value::Object(properties)), _) => {
@@ -100,7 +135,7 @@ impl Schema {
                             let new = self.fill(property, member, depth + 1);
                             if is_same(&new, member) { None } else { Some(new) }
                         }
-                        None => property.get("default").cloned(),
+                        None => self.default(property, depth),
                     };
                     if let Some(new) = new {
                         filled.get_or_insert_with(|| (*members).clone()).insert(key.clone(), new);
@@ -115,6 +150,53 @@ impl Schema {
                 .into(),
             (value, _, _) => value,
         }
+    }
+
+    /// The default of a property, with the defaults inside it.
+    fn default(&mut self, property: &'a Value, depth: usize) -> Option<Value> {
+        let mut schema = property;
+        for _ in 0..MAX_DEFAULT_DEPTH {
+            if let Some(default) = schema.get("default") {
+                self.left = self.left.checked_sub(1)?;
+                return Some(self.fill(property, default, depth + 1));
+            }
+            schema = self.referenced(schema)?;
+        }
+        None
+    }
+
+    /// The schema that one refers to, in the same document.
+    fn referenced(&self, schema: &Value) -> Option<&'a Value> {
+        let target = schema.get("$ref")?.as_str()?;
+        self.root.pointer(target.strip_prefix('#')?)
+    }
+}
+
+/// What is wrong, with the value itself left out where it is too long to quote.
+fn message(error: &ValidationError<'_>) -> String {
+    let full = error.to_string();
+    if full.chars().nth(MAX_MESSAGE).is_none() {
+        return full;
+    }
+    shortened(&error.masked_with("the value").to_string(), MAX_MESSAGE)
+}
+
+/// The place of the first reference that leads out of the document or to nothing in it.
+fn lost_reference(root: &Value, schema: &Value, at: &str) -> Option<String> {
+    let in_item = |(index, item)| lost_reference(root, item, &format!("{at}/{index}"));
+    match schema {
+        Value::Object(members) => members.iter().find_map(|(key, member)| {
+            let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+            match member.as_str() {
+                Some(target) if &**key == "$ref" => {
+                    let found = target.strip_prefix('#').and_then(|inside| root.pointer(inside));
+                    found.is_none().then_some(at)
+                }
+                _ => lost_reference(root, member, &at),
+            }
+        }),
+        Value::Array(items) => items.iter().enumerate().find_map(in_item),
+        _ => None,
     }
 }
 

@@ -10,7 +10,7 @@ use mcpgraph_config::model::{
     ArgValue, Condition, FailureKind, GraphFile, NodeDef, NodeKind, Retry as RetryDef, Spanned,
     Switch, ToolDef,
 };
-use mcpgraph_diagnostics::{Diagnostic, Span, codes, suggest};
+use mcpgraph_diagnostics::{Diagnostic, codes, suggest};
 use mcpgraph_expr::{JsonLogic, Jsonata};
 
 use super::reach;
@@ -30,8 +30,9 @@ pub(super) fn compile_body(file: &GraphFile, tool: &ToolDef, report: &mut Report
     if has_handler(&tool.nodes) {
         names.insert(ERROR);
     }
-    let compiler = Compiler { file, report };
-    let mut compiler = compiler;
+    let mut ids = Names::new();
+    collect_ids(&tool.nodes, &mut ids);
+    let mut compiler = Compiler { file, ids, report };
     let start = tool.nodes.iter().position(|node| matches!(node.kind, NodeKind::Entry));
     compiler.body(&tool.nodes, start, &names, true)
 }
@@ -40,8 +41,17 @@ fn has_handler(nodes: &[NodeDef]) -> bool {
     nodes.iter().any(|node| node.on_error.is_some() || node.inner().into_iter().any(has_handler))
 }
 
+fn collect_ids<'a>(nodes: &'a [NodeDef], ids: &mut Names<'a>) {
+    for node in nodes {
+        ids.insert(&*node.id);
+        node.inner().into_iter().for_each(|inner| collect_ids(inner, ids));
+    }
+}
+
 struct Compiler<'a, 'r> {
     file: &'a GraphFile,
+    /// The ids of all nodes of the tool.
+    ids: Names<'a>,
     report: &'r mut Report,
 }
 
@@ -72,10 +82,9 @@ impl<'a> Compiler<'a, '_> {
         }
         let place = Place { ids, names, is_tool };
         let nodes: Vec<Option<Node>> = defs.iter().map(|def| self.node(def, &place)).collect();
-        let nodes: Vec<Node> = nodes.into_iter().collect::<Option<_>>()?;
-        let body = Body { nodes, start: start? };
-        reach::check(&body, &defs.iter().collect::<Vec<_>>(), self.report);
-        Some(body)
+        let start = start?;
+        reach::check(defs, &place.ids, start, is_tool, self.report);
+        Some(Body { nodes: nodes.into_iter().collect::<Option<_>>()?, start })
     }
 
     fn node(&mut self, def: &'a NodeDef, place: &Place<'a>) -> Option<Node> {
@@ -95,10 +104,6 @@ impl<'a> Compiler<'a, '_> {
     /// Where a node goes; the outer option is whether that could be resolved.
     fn next(&mut self, def: &'a NodeDef, place: &Place<'a>) -> Option<Option<NodeIx>> {
         match (&def.kind, &def.next) {
-            (NodeKind::Exit, Some(next)) => {
-                self.misplaced("an exit ends the tool and has no `next`", next.span());
-                Some(None)
-            }
             (NodeKind::Exit | NodeKind::Switch(_), _) => Some(None),
             (_, Some(next)) => self.edge(next, "next", place).map(Some),
             (_, None) if place.is_tool => {
@@ -119,10 +124,14 @@ impl<'a> Compiler<'a, '_> {
     fn kind(&mut self, def: &'a NodeDef, place: &Place<'a>) -> Option<Kind> {
         Some(match &def.kind {
             NodeKind::Entry | NodeKind::Exit if !place.is_tool => {
-                self.misplaced(
-                    "a body begins at its first node and ends at a node without `next`; only a \
-                     tool has an entry and an exit",
-                    def.kind_span,
+                self.report.push(
+                    Diagnostic::error(
+                        codes::NODE_MISPLACED,
+                        "a body begins at its first node and ends at a node without `next`; only \
+                         a tool has an entry and an exit",
+                    )
+                    .at(self.report.source(), def.kind_span, "")
+                    .hint("remove the node and the edges to it"),
                 );
                 return None;
             }
@@ -150,6 +159,7 @@ impl<'a> Compiler<'a, '_> {
                 }
             }
             NodeKind::Foreach(foreach) => {
+                self.check_item_name(&foreach.item_name, &place.names);
                 let items = self.expression(&foreach.items, &place.names);
                 let mut names = place.names.clone();
                 names.extend([&*foreach.item_name, INDEX]);
@@ -198,7 +208,7 @@ impl<'a> Compiler<'a, '_> {
                         format!("switch `{}` has no default", def.id),
                     )
                     .at(self.report.source(), def.id.span(), "")
-                    .hint("the run fails when no rule holds; add a condition without a rule"),
+                    .hint("the run fails when no rule holds; add a condition without a rule, or a `next`"),
                 );
                 Some(None)
             }
@@ -240,13 +250,15 @@ impl<'a> Compiler<'a, '_> {
                 reads::check_expression(expression.reads(), text, names, self.report);
                 Some(expression)
             }
-            Err(error) => {
-                let span = self.report.place_in(text, &error);
-                self.report.push(
-                    Diagnostic::error(codes::EXPRESSION_SYNTAX, error.to_string())
-                        .at(self.report.source(), span, "")
-                        .hint("try it with `mcpgraph eval jsonata`"),
-                );
+            Err(_) => {
+                for error in Jsonata::problems(text) {
+                    let span = self.report.place_in(text, &error);
+                    self.report.push(
+                        Diagnostic::error(codes::EXPRESSION_SYNTAX, error.to_string())
+                            .at(self.report.source(), span, "")
+                            .hint("try it with `mcpgraph eval jsonata`"),
+                    );
+                }
                 None
             }
         }
@@ -275,16 +287,17 @@ impl<'a> Compiler<'a, '_> {
     fn edge(&mut self, id: &Text, what: &str, place: &Place<'_>) -> Option<NodeIx> {
         let index = place.ids.get(&**id).copied();
         if index.is_none() {
-            let hint = if place.names.contains(&**id) {
-                format!("`{id}` is not in the same body; an edge cannot leave or enter a body")
+            let (why, hint) = if self.ids.contains(&**id) {
+                ("not in the same body", String::from("an edge cannot leave or enter a body"))
             } else {
-                suggest::did_you_mean(id, place.ids.keys().copied())
-                    .unwrap_or_else(|| String::from("name a node of the same tool"))
+                let hint = suggest::did_you_mean(id, place.ids.keys().copied());
+                let otherwise = || String::from("name a node of the same tool");
+                ("not a node", hint.unwrap_or_else(otherwise))
             };
             self.report.push(
                 Diagnostic::error(
                     codes::DANGLING_EDGE,
-                    format!("{what} leads to `{id}`, which is not a node"),
+                    format!("{what} leads to `{id}`, which is {why}"),
                 )
                 .at(self.report.source(), id.span(), "")
                 .hint(hint),
@@ -339,25 +352,30 @@ impl<'a> Compiler<'a, '_> {
     /// A node that hides a name of the bodies around it would change what expressions mean.
     fn check_name(&mut self, def: &NodeDef, outer: &Names<'_>) {
         if outer.contains(&*def.id) && [ERROR, INDEX].contains(&&*def.id) {
-            self.report.push(
-                Diagnostic::error(
-                    codes::NAME_TAKEN,
-                    format!("`{}` means something else in expressions here", def.id),
-                )
-                .at(self.report.source(), def.id.span(), "")
-                .hint(
-                    "`error` is the error an `onError` caught, `index` the position in a foreach",
-                ),
-            );
+            self.name_taken(&def.id);
         }
     }
 
-    fn misplaced(&mut self, message: &str, span: Span) {
-        self.report.push(Diagnostic::error(codes::NODE_MISPLACED, message).at(
-            self.report.source(),
-            span,
-            "",
-        ));
+    /// So would an item; only the item of a loop around it may be hidden, as in any language.
+    fn check_item_name(&mut self, name: &Text, outer: &Names<'_>) {
+        let is_error = &**name == ERROR && outer.contains(ERROR);
+        if is_error || &**name == INDEX || self.ids.contains(&**name) {
+            self.name_taken(name);
+        }
+    }
+
+    fn name_taken(&mut self, name: &Text) {
+        self.report.push(
+            Diagnostic::error(
+                codes::NAME_TAKEN,
+                format!("`{name}` means something else in expressions here"),
+            )
+            .at(self.report.source(), name.span(), "")
+            .hint(
+                "`error` is the error an `onError` caught, `index` the position in a foreach, and \
+                 any node's id its output",
+            ),
+        );
     }
 }
 

@@ -1,33 +1,43 @@
 //! Which nodes of a body can be reached, and whether its end can.
 
+use std::collections::HashMap;
+
+use mcpgraph_config::model::{NodeDef, NodeKind};
 use mcpgraph_diagnostics::{Diagnostic, codes};
 
 use super::report::Report;
-use crate::{Body, Kind, NodeIx};
-use mcpgraph_config::model::NodeDef;
+use crate::NodeIx;
 
 /// Reports nodes that are never reached and an exit that cannot be.
 ///
-/// `defs` are the nodes as written, at the same positions as the compiled ones.
-pub(super) fn check(body: &Body, defs: &[&NodeDef], report: &mut Report) {
-    let reached = reachable(body);
-    for (node, def) in body
-        .nodes
-        .iter()
-        .zip(defs)
-        .zip(&reached)
-        .filter_map(|(pair, reached)| (!reached).then_some(pair))
-    {
-        let diagnostic = if matches!(node.kind, Kind::Exit) {
+/// It looks at the nodes as they were written, so that a fault inside one of them hides nothing.
+/// Where an edge leads nowhere or a node could not be read, nothing is said: what seems unreachable
+/// may well be where it was to lead.
+pub(super) fn check(
+    defs: &[NodeDef],
+    ids: &HashMap<&str, NodeIx>,
+    start: NodeIx,
+    is_tool: bool,
+    report: &mut Report,
+) {
+    let edges: Option<Vec<_>> = defs.iter().map(|def| edges(def, ids, is_tool)).collect();
+    let Some(reached) = edges.and_then(|edges| reachable(&edges, start)) else { return };
+    for (index, def) in defs.iter().enumerate() {
+        // A second entry, and the second of two nodes with one id, have been reported as such.
+        let is_second = matches!(def.kind, NodeKind::Entry) || ids.get(&*def.id) != Some(&index);
+        if reached[index] || is_second {
+            continue;
+        }
+        let diagnostic = if matches!(def.kind, NodeKind::Exit) {
             Diagnostic::error(
                 codes::EXIT_UNREACHABLE,
-                format!("the exit `{}` cannot be reached from the entry", node.id),
+                format!("the exit `{}` cannot be reached from the entry", def.id),
             )
             .hint("some node has to name it in `next` or in a condition")
         } else {
             Diagnostic::warning(
                 codes::NODE_UNREACHABLE,
-                format!("node `{}` is never reached", node.id),
+                format!("node `{}` is never reached", def.id),
             )
             .hint("no node that can be reached names it; lead an edge to it or remove it")
         };
@@ -35,28 +45,31 @@ pub(super) fn check(body: &Body, defs: &[&NodeDef], report: &mut Report) {
     }
 }
 
-fn reachable(body: &Body) -> Vec<bool> {
-    let mut reached = vec![false; body.nodes.len()];
-    let mut pending = vec![body.start];
+/// Whether each node can be reached; none if the start does not exist.
+fn reachable(edges: &[Vec<NodeIx>], start: NodeIx) -> Option<Vec<bool>> {
+    let mut reached = vec![false; edges.len()];
+    let mut pending = vec![start];
     while let Some(index) = pending.pop() {
-        if std::mem::replace(&mut reached[index], true) {
-            continue;
+        if !std::mem::replace(reached.get_mut(index)?, true) {
+            pending.extend(&edges[index]);
         }
-        pending.extend(body.nodes[index].edges());
     }
-    reached
+    Some(reached)
 }
 
-impl crate::Node {
-    /// Every node this one may go to.
-    pub fn edges(&self) -> Vec<NodeIx> {
-        let mut edges = Vec::new();
-        if let Kind::Switch { cases, default } = &self.kind {
-            edges.extend(cases.iter().map(|case| case.target));
-            edges.extend(*default);
+/// Every node that this one may go to; none if that is not known.
+fn edges(def: &NodeDef, ids: &HashMap<&str, NodeIx>, is_tool: bool) -> Option<Vec<NodeIx>> {
+    let mut targets = Vec::new();
+    match (&def.kind, &def.next) {
+        (NodeKind::Invalid, _) => return None,
+        (NodeKind::Exit, _) => {}
+        (NodeKind::Switch(switch), _) => {
+            targets.extend(switch.conditions.iter().map(|condition| &condition.target));
+            targets.extend(&switch.default);
         }
-        edges.extend(self.next);
-        edges.extend(self.on_error);
-        edges
+        (_, None) if is_tool => return None,
+        (_, next) => targets.extend(next),
     }
+    targets.extend(&def.on_error);
+    targets.into_iter().map(|id| ids.get(&**id).copied()).collect()
 }
