@@ -13,7 +13,8 @@ pub enum Action {
     Evaluate(Evaluation),
     /// A tool of another server to call; answered by [`Outcome::Called`].
     Call(Call),
-    /// Whatever is under way for this step is no longer wanted. Not answered.
+    /// Whatever is under way for this step is no longer wanted. It must not be answered any more:
+    /// a retry of the step would take the answer for its own.
     Abort(StepId),
 }
 
@@ -48,7 +49,6 @@ pub struct Evaluation {
     pub(crate) body: Arc<Body>,
     pub(crate) node: NodeIx,
     pub(crate) scope: Arc<dyn Scope>,
-    pub(crate) timeout: Option<Duration>,
 }
 
 /// What a node's expressions came to.
@@ -63,11 +63,6 @@ impl Evaluation {
     /// The step it belongs to.
     pub fn step(&self) -> StepId {
         self.step
-    }
-
-    /// What is left of the node's `timeoutMs`, if it has one.
-    pub fn timeout(&self) -> Option<Duration> {
-        self.timeout
     }
 
     /// Evaluates. The same evaluation may be run again, with a larger budget say.

@@ -214,9 +214,10 @@ impl Run {
                  executionLimits, or give slow nodes a timeoutMs"
             ),
         );
-        // The innermost step under way is where the time went.
-        match self.steps.values().next_back() {
-            Some(step) => error.at(&self.node(step).id),
+        // The innermost step under way is where the time went; between two steps it is the next.
+        let under_way = self.steps.values().map(|step| (step.scope, step.node)).next_back();
+        match under_way.or_else(|| self.ready.front().copied()) {
+            Some((scope, node)) => error.at(&self.scopes[&scope].body.nodes[node].id),
             None => error,
         }
     }
@@ -225,6 +226,7 @@ impl Run {
     fn give_up(&mut self, error: RunError, now: Duration) {
         let under_way: Vec<StepId> = self.steps.keys().rev().copied().collect();
         for step in under_way {
+            self.announce(step, None, now);
             self.drop_step(step, now);
             self.events.push(Event::StepFailed { step, error: error.clone(), edge: None, at: now });
         }

@@ -50,11 +50,17 @@ impl ScopeView {
         }
     }
 
-    /// Whether a node's latest output is the very same allocation: it is then held once.
-    pub(crate) fn holds(&self, value: &Value) -> bool {
+    /// The bytes that keeping `value` adds: none where a node's latest output is the very same
+    /// allocation, which is then held once.
+    pub(crate) fn added_bytes(&self, value: &Value) -> usize {
+        if self.holds(value) { 0 } else { value.approximate_bytes() }
+    }
+
+    fn holds(&self, value: &Value) -> bool {
         self.outputs.values().filter_map(Vector::last).any(|held| match (held, value) {
             (Value::Array(a), Value::Array(b)) => a.is_same(b),
             (Value::Object(a), Value::Object(b)) => a.is_same(b),
+            (Value::String(a), Value::String(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }) || self.outer.as_ref().is_some_and(|outer| outer.holds(value))
     }

@@ -22,6 +22,8 @@ pub(super) struct Children {
     finished: usize,
     running: BTreeSet<ScopeId>,
     max_parallel: usize,
+    /// What the results hold in memory while others are awaited.
+    bytes: usize,
     parts: Parts,
 }
 
@@ -126,6 +128,7 @@ impl Run {
                 finished: 0,
                 running: BTreeSet::new(),
                 max_parallel,
+                bytes: 0,
                 parts,
             });
         }
@@ -144,6 +147,8 @@ impl Run {
         let State::Containing(children) = &step.state else { return };
         if children.finished == children.results.len() {
             let output = children.output();
+            // The results are counted again as the output of the step.
+            self.stop_work(id, now);
             self.succeed(id, output, now);
             return;
         }
@@ -197,13 +202,30 @@ impl Run {
             }
             (Some((parent, _)), Err(error)) => self.fail(parent, error, now),
             (Some((parent, index)), Ok(())) => {
-                let Some(children) = self.children(parent) else { return };
-                children.results[index] = Some(scope.result.clone());
-                children.finished += 1;
-                children.running.remove(&scope_id);
+                if let Err(error) = self.keep(parent, index, &scope.result) {
+                    self.give_up(error, now);
+                    return;
+                }
+                if let Some(children) = self.children(parent) {
+                    children.running.remove(&scope_id);
+                }
                 self.fill(parent, now);
             }
         }
+    }
+
+    /// Keeps the result of a body until those beside it have theirs.
+    fn keep(&mut self, id: StepId, index: usize, result: &Value) -> Result<(), RunError> {
+        let Some(step) = self.steps.get(&id) else { return Ok(()) };
+        let node = Arc::clone(&self.node(step).id);
+        let bytes = self.scopes[&step.scope].view.added_bytes(result);
+        self.hold(bytes).map_err(|error| error.at(&node))?;
+        if let Some(children) = self.children(id) {
+            children.results[index] = Some(result.clone());
+            children.finished += 1;
+            children.bytes += bytes;
+        }
+        Ok(())
     }
 
     /// A body failed, and with it the step that contains it.
@@ -218,11 +240,12 @@ impl Run {
         self.fail(parent, error, now);
     }
 
-    /// Stops the bodies inside a step.
+    /// Stops the bodies inside a step and forgets the results of those that ended.
     pub(super) fn drop_children(&mut self, children: &Children, now: Duration) {
         for scope in &children.running {
             self.drop_scope(*scope, now);
         }
+        self.context_bytes = self.context_bytes.saturating_sub(children.bytes);
     }
 
     /// Forgets a body and stops what is under way in it.
@@ -234,6 +257,7 @@ impl Run {
             .map(|(id, _)| *id)
             .collect();
         for step in under_way {
+            self.announce(step, None, now);
             self.drop_step(step, now);
             let error = RunError::new(ErrorKind::Cancelled, "stopped: what contains it has failed");
             self.events.push(Event::StepFailed { step, error, edge: None, at: now });

@@ -95,7 +95,6 @@ impl Run {
             body: Arc::clone(&scope.body),
             node: step.node,
             scope: Arc::new(scope.view.clone()),
-            timeout: scope.body.nodes[step.node].timeout,
         }));
     }
 
@@ -128,8 +127,14 @@ impl Run {
     fn with_input(&mut self, id: StepId, input: Value, now: Duration) {
         self.announce(id, Some(input.clone()), now);
         let Some(step) = self.steps.get_mut(&id) else { return };
+        let Some(scope) = self.scopes.get(&step.scope) else { return };
+        let bytes = scope.view.added_bytes(&input);
+        if let Some(error) = check_payload("input", &input, bytes, self.limits.payload_bytes) {
+            self.fail(id, error, now);
+            return;
+        }
         step.input = Some(input.clone());
-        let node = &self.scopes[&step.scope].body.nodes[step.node];
+        let node = &scope.body.nodes[step.node];
         match &node.kind {
             Kind::Mcp { server, tool, .. } => {
                 step.state = State::Calling;
@@ -167,28 +172,19 @@ impl Run {
     fn leave(&mut self, id: StepId, output: Value, next: Option<NodeIx>, now: Duration) {
         let Some(step) = self.steps.get(&id) else { return };
         let scope_id = step.scope;
-        let Some(scope) = self.scopes.get_mut(&scope_id) else { return };
-        let node = &scope.body.nodes[step.node];
-
-        let bytes = if scope.view.holds(&output) { 0 } else { output.approximate_bytes() };
-        if let Some(error) = check_payload(&output, bytes, self.limits.payload_bytes) {
+        let Some(scope) = self.scopes.get(&scope_id) else { return };
+        let body = Arc::clone(&scope.body);
+        let node = &body.nodes[step.node];
+        let bytes = scope.view.added_bytes(&output);
+        if let Some(error) = check_payload("output", &output, bytes, self.limits.payload_bytes) {
             self.fail(id, error, now);
             return;
         }
-        if self.context_bytes + bytes > self.limits.context_bytes {
-            let limit = self.limits.context_bytes;
-            let error = RunError::new(
-                ErrorKind::Limit,
-                format!(
-                    "the outputs of the run are larger than maxContextBytes ({limit} bytes); raise \
-                     the limit in executionLimits, or pass on less"
-                ),
-            )
-            .at(&node.id);
-            self.give_up(error, now);
+        if let Err(error) = self.hold(bytes) {
+            self.give_up(error.at(&node.id), now);
             return;
         }
-        self.context_bytes += bytes;
+        let Some(scope) = self.scopes.get_mut(&scope_id) else { return };
         scope.bytes += bytes;
 
         let is_exit = matches!(node.kind, Kind::Exit);
@@ -196,7 +192,7 @@ impl Run {
             scope.result = output.clone();
         }
         scope.view.push(&node.id, output.clone());
-        let edge = next.map(|next| Arc::clone(&scope.body.nodes[next].id));
+        let edge = next.map(|next| Arc::clone(&body.nodes[next].id));
         self.events.push(Event::StepFinished { step: id, output, edge, at: now });
         self.drop_step(id, now);
         match next {
@@ -275,7 +271,7 @@ impl Run {
     }
 
     /// Tells that a step began, once.
-    fn announce(&mut self, id: StepId, input: Option<Value>, now: Duration) {
+    pub(super) fn announce(&mut self, id: StepId, input: Option<Value>, now: Duration) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         if step.announced {
             return;
@@ -293,14 +289,44 @@ impl Run {
         });
     }
 
+    /// Counts `bytes` more in memory, unless that is more than the run may hold.
+    pub(super) fn hold(&mut self, bytes: usize) -> Result<(), RunError> {
+        let limit = self.limits.context_bytes;
+        let held = self.context_bytes.saturating_add(bytes);
+        if held > limit {
+            return Err(RunError::new(
+                ErrorKind::Limit,
+                format!(
+                    "the outputs of the run are larger than maxContextBytes ({limit} bytes); raise \
+                     the limit in executionLimits, or pass on less"
+                ),
+            ));
+        }
+        self.context_bytes = held;
+        Ok(())
+    }
+
     /// Stops what is under way for a step, which may begin again.
     pub(super) fn stop_work(&mut self, id: StepId, now: Duration) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         self.timers.clear(step.deadline.take(), id);
         match std::mem::replace(&mut step.state, State::Idle) {
-            State::Evaluating | State::Calling => self.actions.push_back(Action::Abort(id)),
+            State::Evaluating | State::Calling => self.take_back(id),
             State::Containing(children) => self.drop_children(&children, now),
             State::Idle => {}
+        }
+    }
+
+    /// Takes back the action of a step: it is never handed out, or is to be aborted if it was.
+    fn take_back(&mut self, id: StepId) {
+        let before = self.actions.len();
+        self.actions.retain(|action| match action {
+            Action::Evaluate(evaluation) => evaluation.step != id,
+            Action::Call(call) => call.step != id,
+            Action::Abort(_) => true,
+        });
+        if self.actions.len() == before {
+            self.actions.push_back(Action::Abort(id));
         }
     }
 
@@ -344,20 +370,21 @@ fn check_schema(schema: &Schema, value: &Value) -> Result<(), String> {
     Err(violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 
-fn check_payload(output: &Value, bytes: usize, limit: usize) -> Option<RunError> {
+/// Whether an input or output is small and flat enough. One that adds no bytes has been looked at.
+fn check_payload(what: &str, value: &Value, bytes: usize, limit: usize) -> Option<RunError> {
     if bytes > limit {
         return Some(RunError::new(
             ErrorKind::Limit,
             format!(
-                "the output is larger than maxPayloadBytes ({bytes} of {limit} bytes); raise the \
+                "the {what} is larger than maxPayloadBytes ({bytes} of {limit} bytes); raise the \
                  limit in executionLimits, or ask for less"
             ),
         ));
     }
-    (bytes > 0 && output.is_deeper_than(MAX_DEPTH)).then(|| {
+    (bytes > 0 && value.is_deeper_than(MAX_DEPTH)).then(|| {
         RunError::new(
             ErrorKind::Limit,
-            format!("the output nests deeper than {MAX_DEPTH} levels, the limit for JSON values"),
+            format!("the {what} nests deeper than {MAX_DEPTH} levels, the limit for JSON values"),
         )
     })
 }

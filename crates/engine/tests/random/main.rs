@@ -1,0 +1,84 @@
+//! Random graphs, driven by hand in random orders: a run always ends, what it tells is well-formed,
+//! and its result does not depend on which of two parallel parts was faster.
+
+mod driver;
+mod events;
+mod graphs;
+
+use mcpgraph_engine::ErrorKind;
+use proptest::prelude::*;
+
+use driver::{Drive, Order};
+use graphs::{Node, Timing, compiled, nodes};
+
+fn order() -> impl Strategy<Value = Order> {
+    any::<u64>().prop_map(Order::seeded)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_run_ends_and_its_events_are_well_formed(
+        nodes in nodes(Timing::Timeouts),
+        luck in any::<u64>(),
+        order in order(),
+    ) {
+        let finished = Drive::new(&compiled(&nodes), luck, order).to_its_end();
+        events::check(&finished.events).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn a_run_that_is_cancelled_ends_at_once(
+        nodes in nodes(Timing::Timeouts),
+        luck in any::<u64>(),
+        order in order(),
+        moves in 0_usize..40,
+    ) {
+        let finished = Drive::new(&compiled(&nodes), luck, order).cancelled_after(moves);
+        events::check(&finished.events).map_err(TestCaseError::fail)?;
+        if let Err(error) = &finished.outcome && finished.was_cancelled {
+            prop_assert_eq!(error.kind, ErrorKind::Cancelled);
+        }
+    }
+
+    #[test]
+    fn the_result_does_not_depend_on_the_order(
+        nodes in nodes(Timing::None),
+        luck in any::<u64>(),
+        order in order(),
+    ) {
+        let graph = compiled(&nodes);
+        let in_turn = Drive::new(&graph, luck, Order::InTurn).to_its_end();
+        let shuffled = Drive::new(&graph, luck, order).to_its_end();
+        // Of two parts that fail, the first to do so gives its error; the run fails either way.
+        prop_assert_eq!(in_turn.outcome.ok(), shuffled.outcome.ok());
+    }
+
+    #[test]
+    fn the_same_order_gives_the_same_events(
+        nodes in nodes(Timing::Timeouts),
+        luck in any::<u64>(),
+        order in order(),
+    ) {
+        let graph = compiled(&nodes);
+        let first = Drive::new(&graph, luck, order.clone()).to_its_end();
+        let again = Drive::new(&graph, luck, order).to_its_end();
+        prop_assert_eq!(first.events, again.events);
+    }
+}
+
+/// The generator must reach what the properties are about.
+#[test]
+fn the_generator_makes_runs_of_every_kind() {
+    use graphs::Part;
+
+    let call = || Node::plain(Part::Call);
+    let each = Node::plain(Part::Each { items: 3, at_once: 2, body: vec![call()] });
+    let split = Node::plain(Part::Split { at_once: 2, branches: vec![vec![each], vec![call()]] });
+    let graph = compiled(&[split, Node::plain(Part::Tool), Node::plain(Part::Loop(2))]);
+    let outcomes: Vec<bool> = (0..200)
+        .map(|luck| Drive::new(&graph, luck, Order::seeded(luck)).to_its_end().outcome.is_ok())
+        .collect();
+    assert!(outcomes.contains(&true) && outcomes.contains(&false));
+}
