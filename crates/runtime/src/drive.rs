@@ -113,8 +113,9 @@ impl Runtime {
                     run.cancel("the caller cancelled the call", start.elapsed());
                 }
                 Some((step, outcome)) = work.running.next(), if !work.running.is_empty() => {
-                    work.stop(step);
+                    // What was stopped says nothing; the step may be at its next attempt by now.
                     if let Some(outcome) = outcome {
+                        work.stop(step);
                         run.apply(step, outcome, start.elapsed());
                     }
                 }
@@ -156,7 +157,8 @@ impl<'a> Work<'a> {
             async move {
                 tokio::select! {
                     biased;
-                    outcome = work => (step, Some(outcome)),
+                    // It is looked at once more when it is stopped, and must not answer then.
+                    outcome = work => (step, (!stop.is_cancelled()).then_some(outcome)),
                     () = stop.cancelled() => (step, None),
                 }
             }

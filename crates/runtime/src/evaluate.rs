@@ -39,18 +39,15 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates on a thread of its own. Dropping the future stops the evaluation.
+    /// Evaluates on a thread of its own. Dropping the future stops the evaluation, which is also
+    /// how the time limits of the node and of the run reach it.
     pub(crate) async fn slowly(&self, evaluation: Evaluation) -> Outcome {
         let cancel = Cancel::new();
         let stop = StopOnDrop(cancel.clone());
-        let mut budget = self.budget.clone();
-        if let Some(timeout) = evaluation.timeout() {
-            budget.time = budget.time.min(timeout);
-        }
         let Ok(permit) = Arc::clone(&self.slow).acquire_owned().await else {
             return failed("the evaluator is closed");
         };
-        let env = Env { budget, now: now_millis(), cancel };
+        let env = Env { budget: self.budget.clone(), now: now_millis(), cancel };
         let outcome = tokio::task::spawn_blocking(move || {
             let outcome = evaluation.run(&env);
             drop(permit);

@@ -1,26 +1,33 @@
 //! Runs as data: every `cases/*.md` holds graphs, calls and what is expected of them.
 //!
-//! A case file is prose with fenced blocks. `yaml graph` is the graph for the calls below it, and
-//! `json answers` what its upstream tools answer, by `server.tool`. A `json call TOOL` begins a
-//! call, and is followed by what is expected: `text trace`, `json result` or `json error`.
+//! A case file is prose with fenced blocks. `yaml graph` is the graph for the calls below it; where
+//! it says nothing of them, `version`, `server` and the servers of the answers are added. `json
+//! answers` is what its upstream tools answer, by `server.tool`. A `json call TOOL` begins a call,
+//! and is followed by what is expected: `text trace`, `json result` or `json error`.
+//!
+//! A trace has a line for each step in the order they end: its path, its node, what it works on,
+//! its output and where it goes. Of an error only the members that the case names are compared;
+//! `messageContains` lists parts of its message.
 
 #[path = "support/case_file.rs"]
 mod case_file;
+#[path = "support/compile.rs"]
+mod compile;
 #[path = "support/scripted.rs"]
 mod scripted;
 
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use mcpgraph_diagnostics::{Colour, Source, to_terminal};
 use mcpgraph_engine::Event;
-use mcpgraph_graph::Graph;
 use mcpgraph_runtime::{Caller, Execution, Runtime};
 use mcpgraph_value::Value;
 use tokio_util::sync::CancellationToken;
 
 use case_file::{Block, Case};
+use compile::compile;
 use scripted::Scripted;
 
 #[tokio::test]
@@ -48,7 +55,7 @@ async fn every_case_runs_as_written() {
 
 /// Makes one call and compares everything the case says about it.
 async fn check(case: &Case<'_>) -> Result<(), String> {
-    let graph = compile(case.graph)?;
+    let graph = compile(&whole_file(case)?)?;
     let tool = graph.tool(case.tool).cloned().ok_or("no such tool")?;
     let input = Value::from_json(case.input).map_err(|error| error.to_string())?;
     let runtime = Runtime::new(Arc::new(Scripted::new(case.answers)?));
@@ -82,11 +89,8 @@ async fn check(case: &Case<'_>) -> Result<(), String> {
                     return Err(format!("got {:?}\nwanted an error {wanted}", finished.outcome));
                 };
                 let error = error.to_value();
-                // Only what the case names is compared, so that it can be about one thing.
-                for (key, value) in wanted.as_object().ok_or("an error is an object")?.iter() {
-                    if error.get(key) != Some(value) {
-                        return Err(format!("got {error}\nwanted {wanted}\n{trace}"));
-                    }
+                if !is_as_wanted(&error, &wanted)? {
+                    return Err(format!("got {error}\nwanted {wanted}\n{trace}"));
                 }
             }
             Block::Trace(_) => {}
@@ -95,25 +99,40 @@ async fn check(case: &Case<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn compile(text: &str) -> Result<Arc<Graph>, String> {
-    let source = Source::new("graph.yaml", text);
-    let (file, mut diagnostics) = mcpgraph_config::read_graph(&source, &|_| None);
-    let graph = file.and_then(|file| {
-        let (graph, found) = mcpgraph_graph::compile(&file);
-        diagnostics.extend(found);
-        graph
-    });
-    match graph {
-        Some(graph) if !diagnostics.has_errors() => Ok(Arc::new(graph)),
-        _ => Err(to_terminal(&diagnostics, Colour::Plain)),
+/// The graph of a case with what every file needs and a case is not about.
+fn whole_file(case: &Case<'_>) -> Result<String, String> {
+    let mut text = case.graph.to_owned();
+    if !text.contains("\nserver:") && !text.starts_with("server:") {
+        text.insert_str(0, "server: { name: case, version: \"1\" }\n");
     }
+    let answers = Value::from_json(case.answers).map_err(|error| error.to_string())?;
+    let tools = answers.as_object().ok_or("answers are an object")?;
+    let servers: BTreeSet<&str> = tools.keys().filter_map(|tool| tool.split('.').next()).collect();
+    if !servers.is_empty() && !text.contains("mcpServers:") {
+        let servers: Vec<String> =
+            servers.iter().map(|server| format!("{server}: {{ command: scripted }}")).collect();
+        write!(text, "\nmcpServers: {{ {} }}\n", servers.join(", ")).unwrap();
+    }
+    Ok(text)
+}
+
+/// Whether an error has what the case names of it.
+fn is_as_wanted(error: &Value, wanted: &Value) -> Result<bool, String> {
+    let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+    let is_in_message = |part: &Value| part.as_str().is_some_and(|part| message.contains(part));
+    let wanted = wanted.as_object().ok_or("an error is an object")?;
+    Ok(wanted.iter().all(|(key, value)| match (&**key, value) {
+        ("messageContains", Value::Array(parts)) => parts.iter().all(is_in_message),
+        ("messageContains", part) => is_in_message(part),
+        _ => error.get(key) == Some(value),
+    }))
 }
 
 /// Writes down what happens: a line when a step ends, and one for each retry.
 #[derive(Default)]
 struct Recorder {
     trace: Mutex<String>,
-    inputs: Mutex<std::collections::HashMap<u64, (String, Option<Value>)>>,
+    inputs: Mutex<HashMap<u64, (String, Option<Value>)>>,
 }
 
 impl Caller for Recorder {
@@ -134,9 +153,10 @@ impl Caller for Recorder {
                 let edge = edge.as_ref().map(|edge| format!(" → {edge}")).unwrap_or_default();
                 writeln!(trace, "{} failed: {}{edge}", inputs[step].0, error.kind.name()).unwrap();
             }
-            Event::Retrying { step, attempt, error, .. } => {
-                writeln!(trace, "{} retry {attempt}: {}", inputs[step].0, error.kind.name())
-                    .unwrap();
+            Event::Retrying { step, attempt, delay, error, .. } => {
+                let (name, why) = (&inputs[step].0, error.kind.name());
+                let pause = delay.as_millis();
+                writeln!(trace, "{name} retry {attempt} after {pause} ms: {why}").unwrap();
             }
             _ => {}
         }
