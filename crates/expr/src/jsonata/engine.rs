@@ -109,7 +109,7 @@ fn explain(error: EvalError, meter: &Meter<'_>) -> ExprError {
         _ => (None, error.message),
     };
     ExprError {
-        position: error.span.map(|span| span.start).or(error.position),
+        position: error.span.map(|span| span.range().start).or(error.position),
         token: error.token,
         limit,
         ..ExprError::new(error.code, message)
