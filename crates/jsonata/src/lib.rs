@@ -27,6 +27,11 @@ mod span;
 mod stack;
 mod syntax;
 
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use bindings::{BadSignature, Bindings};
 pub use error::EvalError;
 pub use eval::Environment;

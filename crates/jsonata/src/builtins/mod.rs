@@ -28,7 +28,7 @@ use crate::signature::{Occurs, Signature};
 
 /// One built-in function.
 pub(crate) struct Builtin {
-    name: &'static str,
+    pub(crate) name: &'static str,
     signature: Signature,
     /// How many arguments functions such as `$map` pass to it.
     pub(crate) arity: usize,

@@ -173,10 +173,14 @@ impl Evaluator<'_> {
     ) -> Outcome<Option<Item>> {
         match &**function {
             Function::Builtin(builtin) => {
-                let arguments = self.validate(builtin.signature(), arguments, context)?;
-                (builtin.call)(self, arguments, context, scope)
+                let checked = self.validate(builtin.signature(), arguments, context);
+                checked
+                    .and_then(|arguments| (builtin.call)(self, arguments, context, scope))
+                    .map_err(|failure| from_function(failure, builtin.name))
             }
-            Function::Host(host) => self.call_host(host, arguments, context),
+            Function::Host(host) => self
+                .call_host(host, arguments, context)
+                .map_err(|failure| from_function(failure, &host.name)),
             Function::Partial { function, arguments: given } => {
                 let mut open = arguments.into_iter();
                 let arguments = given
@@ -297,6 +301,14 @@ fn function_name(function: &Node) -> Option<Arc<str>> {
         NodeKind::Path { steps, .. } => steps.first().and_then(function_name),
         _ => None,
     }
+}
+
+/// Gives an error that a function raised itself the name of that function.
+fn from_function(mut failure: Failure, name: &str) -> Failure {
+    if failure.position.is_none() && failure.token.is_none() {
+        failure.token = Some(name.to_owned());
+    }
+    failure
 }
 
 /// Gives an error from a call its place and the name of the function, unless it has them.
