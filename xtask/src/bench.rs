@@ -191,33 +191,32 @@ fn upstream(
     Ok(())
 }
 
-/// What twenty nodes that read one small field cost beside a small and a large payload.
+/// What nodes that read one small field cost beside a small and a large payload, by what the run
+/// itself says about its steps.
 fn payload(
     workspace: &Workspace,
     product: &std::path::Path,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    const NODES: f64 = 20.0;
-    const ROUNDS: usize = 40;
+    const ROUNDS: usize = 5;
     eprintln!("a 10 MiB payload beside twenty nodes");
     let graph = workspace.root.join("tests/bench/payload.yaml");
-    let contender = Contender {
-        program: product.into(),
-        arguments: vec!["-g".into(), graph.display().to_string()],
-    };
-    let mut per_node = |bytes: usize| -> anyhow::Result<f64> {
-        let mut client = contender.start()?;
+    let per_node = |bytes: usize| -> anyhow::Result<f64> {
         let items: Vec<Value> =
             (0..bytes / 64).map(|index| json!({ "id": index, "text": "x".repeat(40) })).collect();
-        let arguments = json!({ "small": { "number": 21 }, "large": items });
-        let mut times: [Vec<f64>; 2] = Default::default();
+        let arguments = json!({ "small": { "number": 21 }, "large": items }).to_string();
+        let mut times = Vec::new();
         for _ in 0..ROUNDS {
-            for (index, tool) in ["without_nodes", "with_nodes"].into_iter().enumerate() {
-                times[index].push(client.timed_run(tool, &arguments)?);
-            }
+            let mut run = Command::new(product);
+            run.args(["run", "read_small", "--json", "--args", "-", "-g"]).arg(&graph);
+            let steps = client::run_once(&mut run, &arguments)?["steps"].take();
+            let reading =
+                steps.as_array().into_iter().flatten().filter(|step| {
+                    step["node"].as_str().is_some_and(|node| node.starts_with("read_"))
+                });
+            times.extend(reading.filter_map(|step| Some(step["durationMs"].as_f64()? * 1000.0)));
         }
-        let [without, with] = times.map(median);
-        Ok(((with - without) / NODES).max(0.001))
+        Ok(median(times))
     };
     let small = per_node(1024)?;
     let large = per_node(10 << 20)?;

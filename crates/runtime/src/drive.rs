@@ -81,12 +81,17 @@ impl Runtime {
         loop {
             while let Some(action) = run.poll(start.elapsed()) {
                 match action {
-                    Action::Evaluate(evaluation) => match self.evaluator.try_now(&evaluation) {
-                        Some(outcome) => run.apply(evaluation.step(), outcome, start.elapsed()),
-                        None => {
-                            work.add(evaluation.step(), |_| self.evaluator.slowly(evaluation));
+                    Action::Evaluate(evaluation) => {
+                        let step = evaluation.step();
+                        match self.evaluator.try_now(&evaluation) {
+                            Some(outcome) => {
+                                // It shares the run's history, which is then changed in place.
+                                drop(evaluation);
+                                run.apply(step, outcome, start.elapsed());
+                            }
+                            None => work.add(step, |_| self.evaluator.slowly(evaluation)),
                         }
-                    },
+                    }
                     Action::Call(call) => {
                         work.add(call.step, |stop| self.call(call, stop, &caller, &meta));
                     }

@@ -63,18 +63,6 @@ impl Client {
         Ok(result)
     }
 
-    /// Calls a tool and gives the microseconds between the last byte sent and the answer.
-    pub(super) fn timed_run(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<f64> {
-        self.send("tools/call", json!({ "name": tool, "arguments": arguments }))?;
-        let began = Instant::now();
-        let answer = self.answer()?;
-        let took = began.elapsed().as_secs_f64() * 1e6;
-        if !answer["result"].is_object() || answer["result"]["isError"] == true {
-            bail!("`{tool}` failed: {answer}");
-        }
-        Ok(took)
-    }
-
     /// Makes many calls, so many at once.
     pub(super) fn load(
         &mut self,
@@ -149,4 +137,18 @@ impl Drop for Client {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Runs a command that reads `input` and prints one JSON value.
+pub(super) fn run_once(command: &mut Command, input: &str) -> anyhow::Result<Value> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .context("could not start the command")?;
+    // It reads all of its input before it prints anything.
+    child.stdin.take().context("no stdin")?.write_all(input.as_bytes())?;
+    let output = child.wait_with_output()?;
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
