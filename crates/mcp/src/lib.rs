@@ -7,10 +7,14 @@
 //!
 //! It must not know what a tool, a graph or a run is.
 
+mod cancellation;
 pub mod client;
+mod edit;
+pub mod header;
 pub mod message;
 pub mod meta_key;
 pub mod mirror;
 pub mod server;
 pub mod sse;
+mod subscription;
 pub mod version;

@@ -7,18 +7,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The header that names the protocol version.
-pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
-
-/// The header that names the method.
-pub const METHOD: &str = "mcp-method";
-
-/// The header that names the tool, prompt, resource or task.
-pub const NAME: &str = "mcp-name";
-
-/// The beginning of headers that carry a tool's arguments.
-pub const PARAMETER_PREFIX: &str = "mcp-param-";
-
 /// The key in an input schema that asks for a header.
 const ANNOTATION: &str = "x-mcp-header";
 
@@ -30,7 +18,7 @@ const BASE64_END: &str = "?=";
 pub struct HeaderParameter {
     /// Where the argument is: property names from the root of the arguments.
     pub path: Vec<String>,
-    /// The header is [`PARAMETER_PREFIX`] and this.
+    /// The header is [`PARAMETER_PREFIX`](crate::header::PARAMETER_PREFIX) and this.
     pub header: String,
 }
 
@@ -121,7 +109,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// What [`NAME`] mirrors for a request; none where the method has no name to mirror.
+/// What [`NAME`](crate::header::NAME) mirrors for a request; none where the method has no name to mirror.
 pub fn name_of(method: &str, params: Option<&RawValue>) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -211,6 +199,7 @@ mod tests {
             "region": {"type": "string", "x-mcp-header": "Region"},
             "deep": {"properties": {"n": {"x-mcp-header": "N", "type": "integer"}}},
             "properties": {"type": "object", "default": {"x-mcp-header": 1}},
+            "x-mcp-header": {"type": "string"},
         }});
         assert_eq!(
             parameters(schema),
@@ -233,9 +222,19 @@ mod tests {
             json!({"properties": {"a": {"items": string(json!("A"))}}}),
             json!({"anyOf": [{"properties": {"a": string(json!("A"))}}]}),
             json!({"$defs": {"default": {"properties": {"a": string(json!("A"))}}}}),
+            json!({"$defs": {"d": string(json!("D"))}}),
         ] {
             assert!(parameters(schema.clone()).is_err(), "{schema}");
         }
+    }
+
+    #[test]
+    fn a_schema_of_any_depth_is_survived() {
+        let mut schema = json!({"type": "string", "x-mcp-header": "X"});
+        for _ in 0..120 {
+            schema = json!({"properties": {"p": schema}});
+        }
+        assert!(parameters(schema).is_err());
     }
 
     #[test]

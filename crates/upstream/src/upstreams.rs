@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use mcpgraph_mcp::client::{Connection, param_headers};
+use mcpgraph_mcp::client::Connection;
 use mcpgraph_mcp::message::{Raw, code, raw};
+use mcpgraph_mcp::mirror::header_parameters;
 use mcpgraph_mcp::version::Era;
 use mcpgraph_value::Value;
 use parking_lot::RwLock;
@@ -284,7 +285,7 @@ async fn read_pages(
 
 fn has_valid_headers(tool: &ToolInfo) -> bool {
     let Some(schema) = tool.value.get("inputSchema") else { return true };
-    match param_headers(&serde_json::Value::from(schema)) {
+    match header_parameters(&raw(schema)) {
         Ok(_) => true,
         Err(reason) => {
             tracing::warn!(tool = &*tool.name, reason, "left out: invalid header annotations");

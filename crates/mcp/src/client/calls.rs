@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::transport::Transport;
 use super::{CallEvent, ClientError, CloseReason, Event, Events, List, limits};
+use crate::cancellation;
 use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, raw};
 
 /// The requests under way on one connection.
@@ -262,7 +263,7 @@ impl Calls {
                 }
                 Owner::Connection => self.events.event(Event::Log(params)),
             },
-            ("notifications/cancelled", Some(params)) => self.taken_back(&params),
+            (cancellation::METHOD, Some(params)) => self.taken_back(&params),
             ("notifications/tools/list_changed", _) => self.list_changed(List::Tools),
             ("notifications/resources/list_changed", _) => self.list_changed(List::Resources),
             ("notifications/prompts/list_changed", _) => self.list_changed(List::Prompts),
@@ -381,13 +382,8 @@ impl Calls {
 
     /// The server takes back a request of its own.
     fn taken_back(&self, params: &RawValue) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Params {
-            request_id: Id,
-        }
-        if let Ok(Params { request_id }) = serde_json::from_str(params.get())
-            && let Some(token) = self.state.lock().asked.remove(&request_id)
+        if let Some(id) = cancellation::id_in(Some(params))
+            && let Some(token) = self.state.lock().asked.remove(&id)
         {
             token.cancel();
         }

@@ -12,9 +12,10 @@ use super::handshake::{self, Negotiated};
 use super::transport::Transport;
 use super::{
     ClientError, ClientOptions, CloseReason, Events, RequestOptions, TransportConfig, listen,
-    meta_key, params,
+    params,
 };
 use crate::message::{Id, Message, Notification, Raw, Request, raw};
+use crate::meta_key;
 use crate::version::{Era, Version};
 
 /// A connection to one server. Clones are handles to the same one; when the last is dropped the

@@ -13,9 +13,10 @@ use super::http;
 use super::stdio;
 use super::{
     ClientError, ClientInfo, ClientOptions, EraChoice, Events, HttpConfig, HttpKind,
-    RequestOptions, StdioConfig, TransportConfig, meta_key,
+    RequestOptions, StdioConfig, TransportConfig,
 };
 use crate::message::{Raw, RpcError, code, raw};
+use crate::meta_key;
 use crate::version::{Era, Version};
 
 /// What both sides agreed on.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -10,28 +9,13 @@ use super::connection::{CallOptions, Link};
 use super::handshake::Negotiated;
 use super::{ClientError, RequestOptions};
 use crate::message::{Raw, raw};
+use crate::subscription::{Filter, Params};
 
 /// The pause before a stream that ended is opened again; it doubles while streams end at once.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// A stream that lived this long was a good one.
 const GOOD: Duration = Duration::from_secs(10);
-
-#[derive(Serialize)]
-struct Params {
-    notifications: Filter,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Filter {
-    #[serde(skip_serializing_if = "is_false")]
-    tools_list_changed: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    prompts_list_changed: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    resources_list_changed: bool,
-}
 
 /// Opens `subscriptions/listen` for the list changes the server offers, and keeps it open until
 /// the connection ends.
@@ -75,19 +59,6 @@ async fn listen(link: &Link, params: &Raw, envelope: &[(String, Raw)]) {
 
 /// The parameters for what the server offers, if it offers any.
 fn params_of(capabilities: &Raw) -> Option<Raw> {
-    let capabilities: serde_json::Value = serde_json::from_str(capabilities.get()).ok()?;
-    let offers = |what: &str| capabilities[what]["listChanged"] == true;
-    let filter = Filter {
-        tools_list_changed: offers("tools"),
-        prompts_list_changed: offers("prompts"),
-        resources_list_changed: offers("resources"),
-    };
-    let wants =
-        filter.tools_list_changed || filter.prompts_list_changed || filter.resources_list_changed;
-    wants.then(|| raw(&Params { notifications: filter }))
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
+    let notifications = Filter::lists().promised_by(capabilities);
+    (notifications != Filter::default()).then(|| raw(&Params { notifications }))
 }

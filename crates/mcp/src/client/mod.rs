@@ -26,25 +26,8 @@ mod transport;
 pub use connection::Connection;
 pub use error::{ClientError, CloseReason};
 pub use events::{CallEvent, Event, Events, List, NoEvents, Reply};
-pub use http::param_headers::{ParamHeader, param_headers};
 pub use options::{
     ClientInfo, ClientOptions, EraChoice, HttpConfig, HttpKind, RequestOptions, StdioConfig,
     TransportConfig, limits,
 };
 pub use reaper::{Reaper, run_reaper};
-
-/// The keys of `_meta` that the protocol reserves.
-pub mod meta_key {
-    /// Modern: the version a request is written in.
-    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// Modern: what the client can do.
-    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// Modern: who the client is.
-    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// Modern: who the server is.
-    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// Modern: which log messages the request wants.
-    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// What progress notifications of the request are marked with.
-    pub const PROGRESS_TOKEN: &str = "progressToken";
-}

@@ -1,13 +1,13 @@
 //! Puts entries into the `_meta` of raw parameters without touching the rest.
 
-use indexmap::IndexMap;
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
-use super::{ClientError, meta_key};
+use super::ClientError;
+use crate::edit::Members;
 use crate::message::{Raw, raw};
-
-/// The members of an object, each as it was written.
-type Members<'a> = IndexMap<String, &'a RawValue>;
+use crate::meta_key;
 
 /// The parameters of a request with these entries of `_meta` set, and with the progress token of
 /// this connection in place of any other.
@@ -24,30 +24,29 @@ pub(super) fn compose(
     }
     let mut members = match &params {
         Some(params) => object(params, "the parameters of a request")?,
-        None => Members::new(),
+        None => Members::default(),
     };
-    let mut meta = match members.get("_meta") {
+    // The members are changed while their old `_meta` is read.
+    let old = members.get("_meta").map(ToOwned::to_owned);
+    let mut meta = match &old {
         Some(meta) => object(meta, "`_meta`")?,
-        None => Members::new(),
+        None => Members::default(),
     };
-    let had_meta = !meta.is_empty();
-    meta.shift_remove(meta_key::PROGRESS_TOKEN);
+    meta.remove(&[meta_key::PROGRESS_TOKEN]);
     for (key, value) in entries {
-        meta.insert(key.clone(), value);
+        meta.set(key, Cow::Borrowed(value));
     }
     if let Some(token) = &token {
-        meta.insert(meta_key::PROGRESS_TOKEN.to_owned(), token);
+        meta.set(meta_key::PROGRESS_TOKEN, Cow::Borrowed(token));
     }
-    let meta = (had_meta || !meta.is_empty()).then(|| raw(&meta));
-    if let Some(meta) = &meta {
-        members.insert("_meta".to_owned(), meta);
+    if old.is_some() || !meta.is_empty() {
+        members.set("_meta", Cow::Owned(meta.to_raw()));
     }
-    Ok(Some(raw(&members)))
+    Ok(Some(members.to_raw()))
 }
 
 fn object<'a>(text: &'a RawValue, what: &str) -> Result<Members<'a>, ClientError> {
-    serde_json::from_str(text.get())
-        .map_err(|_| ClientError::Config(format!("{what} must be a JSON object")))
+    Members::of(text).ok_or_else(|| ClientError::Config(format!("{what} must be a JSON object")))
 }
 
 #[cfg(test)]
@@ -81,6 +80,9 @@ mod tests {
         let text = r#"{"_meta":{"x":1,"progressToken":"theirs"},"a":1}"#;
         assert_eq!(composed(text, &[], Some(9)), r#"{"_meta":{"x":1,"progressToken":9},"a":1}"#);
         assert_eq!(composed(text, &[], None), r#"{"_meta":{"x":1},"a":1}"#);
+        // Nor does a second `_meta` bring it back.
+        let twice = r#"{"_meta":{},"a":1,"_meta":{"progressToken":"theirs"}}"#;
+        assert_eq!(composed(twice, &[], Some(9)), r#"{"_meta":{"progressToken":9},"a":1}"#);
     }
 
     #[test]

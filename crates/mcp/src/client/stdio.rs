@@ -17,7 +17,8 @@ use super::process::{Pipes, Process, Stderr, describe};
 use super::secrets::Secrets;
 use super::transport::Transport;
 use super::{ClientError, ClientOptions, CloseReason, StdioConfig, limits};
-use crate::message::{Id, Message, Notification, Request, raw};
+use crate::cancellation;
+use crate::message::{Id, Message, Request};
 use crate::version::Version;
 
 /// How long the rest of the output and the exit status are waited for after a first sign of death.
@@ -106,7 +107,7 @@ impl Transport for Stdio {
     }
 
     fn cancel(&self, call: u64, reason: &str) {
-        let line = line_of(&cancelled(call, reason));
+        let line = line_of(&cancellation::message(&Id::number(call), reason));
         if let Err(mpsc::error::TrySendError::Full(line)) = self.queue.try_send(line) {
             let queue = self.queue.clone();
             tokio::spawn(async move {
@@ -126,15 +127,6 @@ impl Transport for Stdio {
     fn stderr(&self) -> String {
         self.stderr.tail()
     }
-}
-
-/// The notification that a request is given up.
-pub(super) fn cancelled(call: u64, reason: &str) -> Message {
-    let params = serde_json::json!({ "requestId": raw(&Id::number(call)), "reason": reason });
-    Message::Notification(Notification {
-        method: "notifications/cancelled".to_owned(),
-        params: Some(raw(&params)),
-    })
 }
 
 fn line_of(message: &Message) -> Vec<u8> {

@@ -9,10 +9,10 @@ use std::sync::{Arc, Weak};
 
 use indexmap::IndexSet;
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 
 use crate::message::{Notification, raw};
+use crate::subscription::Filter;
 
 /// Tells all clients, of both eras and on all transports, of changes. It is cheap to clone.
 #[derive(Clone, Debug)]
@@ -29,20 +29,6 @@ pub enum Change {
     Resources,
     /// The resource with this URI has other contents.
     Resource(String),
-}
-
-/// What a modern client wants to be told of, as on the wire.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Filter {
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) tools_list_changed: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) prompts_list_changed: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) resources_list_changed: bool,
-    #[serde(skip_serializing_if = "IndexSet::is_empty")]
-    pub(crate) resource_subscriptions: IndexSet<String>,
 }
 
 /// One client's share of the changes. Dropping it ends its part.
@@ -192,7 +178,7 @@ impl Subscriber {
 
     fn tell(&self, change: &Change) {
         let mut state = self.state.lock();
-        if state.filter.wants(change) && state.untold.insert(change.clone()) {
+        if change.is_wanted_by(&state.filter) && state.untold.insert(change.clone()) {
             self.wake.notify_one();
         }
     }
@@ -206,32 +192,18 @@ impl Drop for Subscriber {
     }
 }
 
-// === impl Filter ===
-
-impl Filter {
-    /// All lists, no resource yet: what a legacy session is told of.
-    pub(crate) fn lists() -> Self {
-        Self {
-            tools_list_changed: true,
-            prompts_list_changed: true,
-            resources_list_changed: true,
-            resource_subscriptions: IndexSet::new(),
-        }
-    }
-
-    fn wants(&self, change: &Change) -> bool {
-        match change {
-            Change::Tools => self.tools_list_changed,
-            Change::Prompts => self.prompts_list_changed,
-            Change::Resources => self.resources_list_changed,
-            Change::Resource(uri) => self.resource_subscriptions.contains(uri),
-        }
-    }
-}
-
 // === impl Change ===
 
 impl Change {
+    fn is_wanted_by(&self, filter: &Filter) -> bool {
+        match self {
+            Self::Tools => filter.tools_list_changed,
+            Self::Prompts => filter.prompts_list_changed,
+            Self::Resources => filter.resources_list_changed,
+            Self::Resource(uri) => filter.resource_subscriptions.contains(uri),
+        }
+    }
+
     /// The notification that tells a client.
     pub(crate) fn to_notification(&self) -> Notification {
         let (method, params) = match self {

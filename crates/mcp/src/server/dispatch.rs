@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::broadcast::{Broadcaster, Filter};
+use super::broadcast::Broadcaster;
 use super::client::{Client, LogLevel, Meta, SessionKey};
 use super::handshake;
 use super::in_flight::{Slot, Wanted};
@@ -19,7 +19,8 @@ use super::peer::{CallPeer, Outgoing};
 use super::service::{Call, Service};
 use super::session::Session;
 use super::shape;
-use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, code, raw};
+use crate::message::{Id, Message, Raw, Request, Response, RpcError, code, raw};
+use crate::subscription::Filter;
 use crate::version::Era;
 
 /// How many messages of one call wait to be put on the way to the client.
@@ -260,17 +261,6 @@ pub(super) fn params<'a, T: Deserialize<'a>>(request: &'a Request) -> Result<T, 
     let params = request.params.as_deref().map_or("{}", RawValue::get);
     serde_json::from_str(params)
         .map_err(|error| RpcError::invalid_params(format!("`{}`: {error}", request.method)))
-}
-
-/// Which request a `notifications/cancelled` is about.
-pub(crate) fn cancelled_id(notification: &Notification) -> Option<Id> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Params {
-        request_id: Id,
-    }
-    let params: Params = serde_json::from_str(notification.params.as_deref()?.get()).ok()?;
-    Some(params.request_id)
 }
 
 async fn forward(outgoing: Outgoing, outlet: &dyn Outlet) {

@@ -2,16 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::broadcast::Filter;
 use super::dispatch::{Admitted, Server, params, too_many_resources};
-use super::edit;
 use super::in_flight::Wanted;
 use super::outlet::Outlet;
+use crate::edit;
 use crate::message::{Id, Message, Notification, Raw, RpcError, raw};
 use crate::meta_key;
+use crate::subscription::Params;
 
 impl Server {
     pub(super) async fn listen(
@@ -20,10 +17,6 @@ impl Server {
         wanted: &Wanted,
         outlet: &dyn Outlet,
     ) -> Result<Raw, RpcError> {
-        #[derive(Deserialize)]
-        struct Params {
-            notifications: Filter,
-        }
         let limits = self.limits();
         let Params { notifications: asked } = params(&admitted.request)?;
         if asked.resource_subscriptions.len() > limits.max_watched_resources {
@@ -36,7 +29,7 @@ impl Server {
             ))
         })?;
         let description = self.service().describe(&admitted.client).await;
-        let accepted = accept(asked, &description.capabilities);
+        let accepted = asked.promised_by(&description.capabilities);
         let id = &admitted.request.id;
         let acknowledged = raw(&serde_json::json!({ "notifications": accepted }));
         let subscriber = self.broadcaster().subscribe(accepted);
@@ -60,34 +53,6 @@ impl Server {
     }
 }
 
-/// What of `asked` the server's capabilities promise.
-fn accept(asked: Filter, capabilities: &RawValue) -> Filter {
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Feature {
-        list_changed: bool,
-        subscribe: bool,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Capabilities {
-        tools: Feature,
-        prompts: Feature,
-        resources: Feature,
-    }
-    let offered: Capabilities = serde_json::from_str(capabilities.get()).unwrap_or_default();
-    Filter {
-        tools_list_changed: asked.tools_list_changed && offered.tools.list_changed,
-        prompts_list_changed: asked.prompts_list_changed && offered.prompts.list_changed,
-        resources_list_changed: asked.resources_list_changed && offered.resources.list_changed,
-        resource_subscriptions: if offered.resources.subscribe {
-            asked.resource_subscriptions
-        } else {
-            indexmap::IndexSet::new()
-        },
-    }
-}
-
 /// Says in `_meta` which request the notification belongs to.
 fn tagged(params: Option<Raw>, id: &Id) -> Raw {
     let params = params.map_or_else(|| Cow::Owned(raw(&serde_json::json!({}))), Cow::Owned);
@@ -98,26 +63,6 @@ fn tagged(params: Option<Raw>, id: &Id) -> Raw {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_what_is_offered_is_accepted() {
-        let asked = || Filter {
-            resource_subscriptions: ["a:b".to_owned()].into_iter().collect(),
-            ..Filter::lists()
-        };
-        let offered = serde_json::json!({"tools": {"listChanged": true}, "resources": {"x": 1}});
-        let accepted = accept(asked(), &raw(&offered));
-        assert_eq!(raw(&accepted).get(), r#"{"toolsListChanged":true}"#);
-        let all = serde_json::json!({
-            "prompts": {"listChanged": true},
-            "resources": {"listChanged": true, "subscribe": true}
-        });
-        assert_eq!(
-            raw(&accept(asked(), &raw(&all))).get(),
-            r#"{"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["a:b"]}"#
-        );
-        assert_eq!(accept(asked(), RawValue::NULL), Filter::default());
-    }
 
     #[test]
     fn notifications_carry_the_id_as_it_was() {

@@ -9,7 +9,6 @@
 mod broadcast;
 mod client;
 mod dispatch;
-mod edit;
 mod handshake;
 mod http;
 mod in_flight;

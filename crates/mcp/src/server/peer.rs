@@ -9,9 +9,10 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::client::{Client, LogLevel, Meta};
-use super::edit;
 use super::session::Session;
-use crate::message::{Message, Notification, Raw, Request, RpcError, code, raw};
+use crate::cancellation;
+use crate::edit;
+use crate::message::{Message, Notification, Raw, Request, RpcError, code};
 use crate::meta_key;
 use crate::version::Era;
 
@@ -136,8 +137,7 @@ impl CallPeer {
             () = self.0.cancel.cancelled() => "the call was cancelled",
             () = tokio::time::sleep(timeout) => "the client did not answer in time",
         };
-        let params = raw(&serde_json::json!({ "requestId": id, "reason": why }));
-        self.notify("notifications/cancelled", Some(params)).await;
+        self.put(Outgoing::Message(cancellation::message(&id, why))).await;
         Err(RpcError::internal(format!("`{method}`: {why} (limit {} ms)", timeout.as_millis())))
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::edit::Members;
+use crate::edit::Members;
 use crate::message::{Raw, RpcError, code, raw};
 use crate::meta_key;
 use crate::version::{Era, Version};

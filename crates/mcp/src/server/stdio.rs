@@ -14,10 +14,11 @@ use tokio_util::task::TaskTracker;
 pub use standard::{StandardInput, StandardOutput, standard_streams};
 
 use super::client::Meta;
-use super::dispatch::{Server, cancelled_id};
+use super::dispatch::Server;
 use super::handshake;
 use super::in_flight::InFlight;
 use super::session::Session;
+use crate::cancellation;
 use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, code, raw};
 use crate::version::Version;
 use lines::{Line, Lines};
@@ -197,8 +198,8 @@ impl Connection {
 
     async fn take_notification(&mut self, notification: Notification) {
         match notification.method.as_str() {
-            "notifications/cancelled" => {
-                if let Some(id) = cancelled_id(&notification) {
+            cancellation::METHOD => {
+                if let Some(id) = cancellation::id_in(notification.params.as_deref()) {
                     self.calls.withdraw(&id);
                 }
             }

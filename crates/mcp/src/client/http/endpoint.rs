@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use http::{Method, StatusCode, header};
+use http::header::{
+    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE,
+};
+use http::{Method, StatusCode};
 use reqwest::{Response, Url};
 
 use super::super::secrets::Secrets;
 use super::super::{ClientError, ClientOptions, HttpConfig};
 use super::event_stream::EventStream;
+use crate::header;
 use crate::message::{Message, RpcError};
 use crate::sse;
 
@@ -30,11 +33,11 @@ const RESERVED: &[&str] = &[
     "content-length",
     "content-type",
     "host",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
+    header::LAST_EVENT_ID,
+    header::METHOD,
+    header::NAME,
+    header::PROTOCOL_VERSION,
+    header::SESSION_ID,
     "transfer-encoding",
 ];
 
@@ -79,6 +82,8 @@ impl Endpoint {
                 url.scheme()
             )));
         }
+        // The first one counts for the whole process; a host program may have chosen another.
+        drop(rustls::crypto::ring::default_provider().install_default());
         let mut builder = reqwest::Client::builder()
             // A redirect could take credentials to another host.
             .redirect(reqwest::redirect::Policy::none())
@@ -189,7 +194,7 @@ impl Endpoint {
         let header = |name: HeaderName| {
             response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
         };
-        let challenge = header(header::WWW_AUTHENTICATE);
+        let challenge = header(WWW_AUTHENTICATE);
         let location = header(LOCATION);
         let body = self.body_within(response, REFUSAL_BYTES).await.unwrap_or_default();
         let error = match Message::from_json(&body) {

@@ -1,11 +1,11 @@
 //! Servers at a URL.
 
-pub(super) mod param_headers;
 pub(super) mod sse;
 pub(super) mod streamable;
 
 mod endpoint;
 mod event_stream;
+mod request_headers;
 mod session;
 
 /// Scheme, host and port of a URL: what may be shown of it. The rest may hold a secret.

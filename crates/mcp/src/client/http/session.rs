@@ -2,11 +2,12 @@
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::header;
 use crate::version::{Era, Version};
 
-pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static(header::SESSION_ID);
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static(header::PROTOCOL_VERSION);
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static(header::LAST_EVENT_ID);
 
 /// The session of a connection; a new one takes its place when the server has forgotten it.
 #[derive(Clone, Debug, Default)]

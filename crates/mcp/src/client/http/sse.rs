@@ -9,12 +9,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::super::calls::Calls;
 use super::super::connection::Link;
-use super::super::stdio::cancelled;
 use super::super::transport::Transport;
 use super::super::{ClientError, ClientOptions, CloseReason, HttpConfig};
 use super::endpoint::{Answer, Endpoint};
 use super::event_stream::EventStream;
-use crate::message::{Message, Request};
+use crate::cancellation;
+use crate::message::{Id, Message, Request};
 use crate::version::Version;
 
 /// How long a cancellation may take to be told.
@@ -116,7 +116,7 @@ impl Transport for Sse {
 
     fn cancel(&self, call: u64, reason: &str) {
         let Some(me) = self.me.upgrade() else { return };
-        let message = cancelled(call, reason);
+        let message = cancellation::message(&Id::number(call), reason);
         tokio::spawn(async move {
             drop(tokio::time::timeout(FAREWELL, me.send(message)).await);
         });

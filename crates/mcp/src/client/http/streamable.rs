@@ -14,14 +14,15 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::super::calls::Calls;
 use super::super::connection::Link;
 use super::super::handshake::legacy_version;
-use super::super::stdio::cancelled;
 use super::super::transport::Transport;
 use super::super::{ClientError, ClientOptions, HttpConfig};
 use super::endpoint::{Answer, Endpoint};
 use super::event_stream::EventStream;
-use super::param_headers::{self, ParamHeader, param_headers};
+use super::request_headers;
 use super::session::{SESSION_ID, Session, set_version};
+use crate::cancellation;
 use crate::message::{Id, Message, Notification, Raw, Request, Response};
+use crate::mirror::{HeaderParameter, header_parameters};
 use crate::version::{Era, Version};
 
 /// The pause before a broken stream is opened again, unless the server named another.
@@ -44,7 +45,7 @@ struct Streamable {
     /// What `initialize` is asked with, again if the server forgets the session.
     initialize: Raw,
     /// The headers that tools want, learnt from `tools/list`.
-    tools: Mutex<HashMap<String, Arc<[ParamHeader]>>>,
+    tools: Mutex<HashMap<String, Arc<[HeaderParameter]>>>,
     shutdown: CancellationToken,
     me: Weak<Self>,
     _guard: DropGuard,
@@ -109,7 +110,7 @@ impl Transport for Streamable {
             return;
         }
         let Some(me) = self.me.upgrade() else { return };
-        let message = cancelled(call, reason);
+        let message = cancellation::message(&Id::number(call), reason);
         tokio::spawn(async move {
             drop(tokio::time::timeout(FAREWELL, me.send(message)).await);
         });
@@ -154,9 +155,10 @@ impl Streamable {
         if request.method == "initialize" {
             headers.clear();
         } else if is_probe || session.is_modern() {
-            let tool = param_headers::tool_of(request);
-            let params = tool.and_then(|tool| self.tools.lock().get(&tool).cloned());
-            param_headers::add(&mut headers, request, params.as_deref().unwrap_or_default());
+            let tool = request_headers::tool_of(request);
+            let parameters = tool.and_then(|tool| self.tools.lock().get(&tool).cloned());
+            let parameters = parameters.as_deref().unwrap_or_default();
+            request_headers::add(&mut headers, request, parameters);
             if is_probe {
                 set_version(&mut headers, PROBE_VERSION);
             }
@@ -356,7 +358,7 @@ impl Streamable {
         #[serde(rename_all = "camelCase")]
         struct Tool {
             name: String,
-            input_schema: serde_json::Value,
+            input_schema: Raw,
         }
         let Ok(Message::Response(Response { outcome: Ok(result), .. })) = Message::from_json(text)
         else {
@@ -365,10 +367,9 @@ impl Streamable {
         let Ok(listed) = serde_json::from_str::<Listed>(result.get()) else { return };
         let mut tools = self.tools.lock();
         for Tool { name, input_schema } in listed.tools {
-            match param_headers(&input_schema) {
-                Ok(params) if params.is_empty() => drop(tools.remove(&name)),
-                Ok(params) => drop(tools.insert(name, params.into())),
-                Err(_) => drop(tools.remove(&name)),
+            match header_parameters(&input_schema) {
+                Ok(found) if !found.is_empty() => drop(tools.insert(name, found.into())),
+                Ok(_) | Err(_) => drop(tools.remove(&name)),
             }
         }
     }

@@ -4,6 +4,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 
 use super::respond::{self, Refused, invalid};
+use crate::header;
 use crate::message::{Request, RpcError, code};
 use crate::meta_key;
 use crate::mirror;
@@ -51,7 +52,7 @@ pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Refused> {
 
 /// Whether the headers name a modern version.
 pub(super) fn names_modern(headers: &HeaderMap) -> bool {
-    single(headers, mirror::PROTOCOL_VERSION)
+    single(headers, header::PROTOCOL_VERSION)
         .ok()
         .flatten()
         .and_then(Version::parse)
@@ -66,7 +67,7 @@ pub(super) fn is_modern(headers: &HeaderMap, request: &Request, meta: &Meta) -> 
 
 /// The version that a legacy request names in its headers is one of the legacy era.
 pub(super) fn legacy_version(headers: &HeaderMap) -> Result<(), Refused> {
-    match single(headers, mirror::PROTOCOL_VERSION) {
+    match single(headers, header::PROTOCOL_VERSION) {
         Ok(None) => Ok(()),
         Ok(Some(name)) if Version::parse(name).is_some_and(|it| it.era() == Era::Legacy) => Ok(()),
         Ok(Some(name)) => Err(invalid(
@@ -81,7 +82,7 @@ pub(super) fn legacy_version(headers: &HeaderMap) -> Result<(), Refused> {
 pub(super) fn same_version(headers: &HeaderMap, meta: &Meta) -> Result<(), RpcError> {
     // A body without a version has an error of its own.
     let Some(body) = meta.get_str(meta_key::PROTOCOL_VERSION) else { return Ok(()) };
-    same(headers, mirror::PROTOCOL_VERSION, Some(&body)).map_err(mismatch)
+    same(headers, header::PROTOCOL_VERSION, Some(&body)).map_err(mismatch)
 }
 
 /// The headers of a modern request mirror its body.
@@ -91,16 +92,16 @@ pub(super) fn mirrors(
     service: &dyn Service,
 ) -> Result<(), RpcError> {
     let params = request.params.as_deref();
-    same(headers, mirror::METHOD, Some(&request.method)).map_err(mismatch)?;
+    same(headers, header::METHOD, Some(&request.method)).map_err(mismatch)?;
     let name = mirror::name_of(&request.method, params);
     if let Some(name) = &name {
-        same(headers, mirror::NAME, Some(name)).map_err(mismatch)?;
+        same(headers, header::NAME, Some(name)).map_err(mismatch)?;
     }
     let Some(tool) = name.filter(|_| request.method == "tools/call") else { return Ok(()) };
     let Some(parameters) = service.header_parameters(&tool) else { return Ok(()) };
     let values = mirror::parameter_values(&parameters, params);
     for (parameter, value) in parameters.iter().zip(values) {
-        let header = format!("{}{}", mirror::PARAMETER_PREFIX, parameter.header);
+        let header = format!("{}{}", header::PARAMETER_PREFIX, parameter.header);
         same(headers, &header, value.as_deref()).map_err(mismatch)?;
     }
     Ok(())
@@ -154,11 +155,8 @@ fn mismatch(why: String) -> RpcError {
 
 /// The value of `Mcp-Session-Id`.
 pub(super) fn session_key(headers: &HeaderMap) -> Result<Option<&str>, Refused> {
-    single(headers, SESSION_ID).map_err(|why| invalid(StatusCode::BAD_REQUEST, why))
+    single(headers, header::SESSION_ID).map_err(|why| invalid(StatusCode::BAD_REQUEST, why))
 }
-
-/// The header that names a legacy session.
-pub(super) const SESSION_ID: &str = "mcp-session-id";
 
 #[cfg(test)]
 mod tests {

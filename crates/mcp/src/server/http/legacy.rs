@@ -12,9 +12,11 @@ use super::events::{EventStream, Item, Reader};
 use super::respond::{self, Refused, empty, invalid, refuse};
 use super::sessions::HttpSession;
 use super::{Http, check, no_session, not_allowed};
+use crate::cancellation;
+use crate::header;
 use crate::message::{self, Id, Message, Notification, Request, RpcError, code};
 use crate::server::client::Meta;
-use crate::server::dispatch::{Server, cancelled_id};
+use crate::server::dispatch::Server;
 use crate::server::outlet::Outlet;
 use crate::sse::{self, Event};
 use crate::version::Version;
@@ -110,7 +112,7 @@ pub(super) fn get(http: &Arc<Http>, parts: &Parts) -> Result<Response<Body>, Ref
     }
     check::accepts(&parts.headers, &[sse::CONTENT_TYPE])?;
     let session = session(http, parts, None)?;
-    let Some(last) = parts.headers.get("last-event-id") else {
+    let Some(last) = parts.headers.get(header::LAST_EVENT_ID) else {
         let reader = session.standalone.read(None);
         return Ok(events(http, reader, None));
     };
@@ -157,7 +159,7 @@ async fn initialize(http: &Arc<Http>, request: Request) -> Result<Response<Body>
     let answer = message::Response { id: Some(request.id.clone()), outcome: Ok(result) };
     let mut response = respond::answer(StatusCode::OK, answer);
     if let Ok(key) = HeaderValue::from_str(key) {
-        response.headers_mut().insert(check::SESSION_ID, key);
+        response.headers_mut().insert(header::SESSION_ID, key);
     }
     tokio::spawn(session.tell_changes());
     Ok(response)
@@ -220,8 +222,8 @@ fn run(
 
 async fn notify(http: &Http, session: &HttpSession, notification: Notification) {
     match notification.method.as_str() {
-        "notifications/cancelled" => {
-            if let Some(id) = cancelled_id(&notification) {
+        cancellation::METHOD => {
+            if let Some(id) = cancellation::id_in(notification.params.as_deref()) {
                 session.calls.withdraw(&id);
             }
         }

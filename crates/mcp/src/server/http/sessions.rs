@@ -203,8 +203,9 @@ impl HttpSession {
 mod tests {
     use super::*;
     use crate::message::Notification;
-    use crate::server::broadcast::{Broadcaster, Filter};
+    use crate::server::broadcast::Broadcaster;
     use crate::server::client::{Client, SessionKey};
+    use crate::subscription::Filter;
 
     fn session() -> Arc<Session> {
         let client = Client {

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::message::{Raw, raw};
 
 /// An object whose values are raw, in the order of the text.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, Cow<'a, RawValue>)>);
 
 /// The object with one member set: replaced where it is there, added at the end where it is not.
@@ -32,11 +32,22 @@ impl<'a> Members<'a> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| &**value)
     }
 
+    /// Sets a member, once even if it was there several times.
     pub(crate) fn set(&mut self, key: &'a str, value: Cow<'a, RawValue>) {
-        match self.0.iter_mut().find(|(name, _)| name == key) {
-            Some(member) => member.1 = value,
-            None => self.0.push((Cow::Borrowed(key), value)),
+        let mut new = Some(value);
+        self.0.retain_mut(|(name, value)| {
+            if name != key {
+                return true;
+            }
+            new.take().map(|new| *value = new).is_some()
+        });
+        if let Some(value) = new {
+            self.0.push((Cow::Borrowed(key), value));
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether any of the keys was there.
@@ -112,6 +123,8 @@ mod tests {
         let object = text(r#"{"a":1,"b":2,"a":3}"#);
         let mut members = Members::of(&object).unwrap();
         assert_eq!(members.get("a").map(RawValue::get), Some("1"));
+        let nine = text("9");
+        assert_eq!(with_member(&object, "a", &nine).unwrap().get(), r#"{"a":9,"b":2}"#);
         assert!(members.remove(&["a", "x"]));
         assert!(!members.remove(&["a"]));
         assert_eq!(members.to_raw().get(), r#"{"b":2}"#);
