@@ -49,7 +49,7 @@ tools:
     inputSchema: { type: object }
     nodes:
       - { id: entry, type: entry, next: call }
-      - { id: call, type: mcp, server: s, tool: wait, timeoutMs: 50, next: exit }
+      - { id: call, type: mcp, server: s, tool: wait, timeoutMs: 500, next: exit }
       - { id: exit, type: exit }
 "#;
 

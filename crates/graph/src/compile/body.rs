@@ -5,13 +5,13 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_config::Text;
 use mcpgraph_config::model::{
     ArgValue, Condition, FailureKind, GraphFile, NodeDef, NodeKind, Retry as RetryDef, Spanned,
     Switch, ToolDef,
 };
-use mcpgraph_diagnostics::{Diagnostic, codes, suggest};
-use mcpgraph_expr::{JsonLogic, Jsonata};
+use mcpgraph_config::{Json, Text, Tree};
+use mcpgraph_diagnostics::{Diagnostic, Span, codes, suggest};
+use mcpgraph_expr::{JsonLogic, Jsonata, code};
 
 use super::reach;
 use super::reads::{self, Names};
@@ -229,6 +229,9 @@ impl<'a> Compiler<'a, '_> {
                         Some(text) if error.position.is_some() => {
                             self.report.place_in(text, &error)
                         }
+                        _ if error.code == code::UNKNOWN_OPERATOR => {
+                            operator_span(&condition.rule, pointer)
+                        }
                         _ => condition.rule.span_at(pointer),
                     };
                     self.report.push(
@@ -376,6 +379,15 @@ impl<'a> Compiler<'a, '_> {
                  any node's id its output",
             ),
         );
+    }
+}
+
+/// Where the word of an operator stands, by the pointer to its operands.
+fn operator_span(rule: &Json, operands: &str) -> Span {
+    let operation = operands.rsplit_once('/').and_then(|(at, _)| rule.tree().pointer(at));
+    match operation.map(Tree::members) {
+        Some([operator]) => operator.key.span(),
+        _ => rule.span_at(operands),
     }
 }
 
