@@ -286,6 +286,14 @@ impl Members<'_> {
         }
     }
 
+    /// Whether there are keys that JavaScript puts first.
+    pub(crate) fn has_indices(self) -> bool {
+        match self {
+            Self::Values(members) => members.keys().any(|key| array_index(key).is_some()),
+            Self::Items(members) => members.0.keys().any(|key| array_index(key).is_some()),
+        }
+    }
+
     /// The members in the order JavaScript has: keys that are array indices first.
     pub(crate) fn entries(self) -> Vec<(Arc<str>, Item)> {
         let mut entries: Vec<_> = match self {
@@ -297,7 +305,7 @@ impl Members<'_> {
                 members.0.iter().map(|(key, item)| (key.clone(), item.clone())).collect()
             }
         };
-        if entries.iter().any(|(key, _)| array_index(key).is_some()) {
+        if self.has_indices() {
             entries.sort_by(|(a, _), (b, _)| index_order(a, b));
         }
         entries

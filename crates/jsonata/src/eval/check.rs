@@ -17,12 +17,14 @@ impl Evaluator<'_> {
         arguments: Arguments,
         context: Option<&Item>,
     ) -> Outcome<Arguments> {
-        let letters: Vec<u8> = arguments.iter().map(|item| letter(item.as_ref())).collect();
         let parameters = &signature.parameters;
-        let mut counts = vec![0; parameters.len()];
-        if !assign(parameters, &letters, &mut counts, true) {
-            return Err(mismatch(parameters, &letters, &arguments));
+        if fits_one_to_one(parameters, &arguments) {
+            return self.validate_one_to_one(parameters, arguments);
         }
+        let letters: Vec<u8> = arguments.iter().map(|item| letter(item.as_ref())).collect();
+        let Some(counts) = self.assign(parameters, &letters, true)? else {
+            return Err(self.mismatch(parameters, &letters, &arguments)?);
+        };
         let mut validated = Vec::with_capacity(parameters.len());
         let mut left = arguments.into_iter();
         let mut index = 0;
@@ -47,6 +49,89 @@ impl Evaluator<'_> {
             }
         }
         Ok(validated)
+    }
+
+    /// The common case: one argument for every parameter.
+    fn validate_one_to_one(
+        &mut self,
+        parameters: &[Parameter],
+        mut arguments: Arguments,
+    ) -> Outcome<Arguments> {
+        for (index, (parameter, argument)) in parameters.iter().zip(&mut arguments).enumerate() {
+            if parameter.is_array {
+                *argument = self.as_array(parameter, argument.take(), 1, index + 1)?;
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// How many arguments each parameter takes, each as many as leave enough for those behind it;
+    /// `whole` says that none may be left over.
+    fn assign(
+        &mut self,
+        parameters: &[Parameter],
+        letters: &[u8],
+        whole: bool,
+    ) -> Outcome<Option<Vec<usize>>> {
+        let width = letters.len() + 1;
+        let cells = (parameters.len() + 1).saturating_mul(width);
+        self.budget.steps(cells)?;
+        self.budget.allocate(cells)?;
+        // Whether the parameters from one on can take the arguments from one on.
+        let mut fits = vec![false; cells];
+        for place in 0..width {
+            fits[parameters.len() * width + place] = !whole || place == letters.len();
+        }
+        for (row, parameter) in parameters.iter().enumerate().rev() {
+            for place in (0..width).rev() {
+                let next = (row + 1) * width;
+                let takes = place < letters.len() && accepts(parameter, letters[place]);
+                fits[row * width + place] = match parameter.occurs {
+                    Occurs::Once => takes && fits[next + place + 1],
+                    Occurs::Optional => fits[next + place] || takes && fits[next + place + 1],
+                    Occurs::OnceOrMore => {
+                        takes && (fits[next + place + 1] || fits[row * width + place + 1])
+                    }
+                };
+            }
+        }
+        if !fits[0] {
+            return Ok(None);
+        }
+        let mut counts = Vec::with_capacity(parameters.len());
+        let mut place = 0;
+        for (row, parameter) in parameters.iter().enumerate() {
+            let fitting =
+                letters[place..].iter().take_while(|&&letter| accepts(parameter, letter)).count();
+            let most =
+                if parameter.occurs == Occurs::OnceOrMore { fitting } else { fitting.min(1) };
+            let next = (row + 1) * width;
+            let count = (0..=most).rev().find(|count| fits[next + place + count]).unwrap_or(0);
+            counts.push(count);
+            place += count;
+        }
+        Ok(Some(counts))
+    }
+
+    /// The error about the first argument up to which the signature does not fit.
+    fn mismatch(
+        &mut self,
+        parameters: &[Parameter],
+        letters: &[u8],
+        arguments: &Arguments,
+    ) -> Outcome<Failure> {
+        let mut fitting = 0;
+        for end in 1..=parameters.len() {
+            match self.assign(&parameters[..end], letters, false)? {
+                Some(counts) => fitting = counts.iter().sum(),
+                None => break,
+            }
+        }
+        let message =
+            format!("argument {} does not match the signature of the function", fitting + 1);
+        let mut failure = fail("T0410", message);
+        failure.value = arguments.get(fitting).cloned().flatten().and_then(Item::into_value);
+        Ok(failure)
     }
 
     fn as_array(
@@ -111,41 +196,12 @@ fn accepts(parameter: &Parameter, letter: u8) -> bool {
     parameter.letters.as_bytes().contains(&letter)
 }
 
-/// Distributes arguments over parameters, each taking as many as it can; `whole` says that none
-/// may be left.
-fn assign(parameters: &[Parameter], letters: &[u8], counts: &mut [usize], whole: bool) -> bool {
-    let Some((parameter, rest)) = parameters.split_first() else {
-        return !whole || letters.is_empty();
-    };
-    let fitting = letters.iter().take_while(|&&letter| accepts(parameter, letter)).count();
-    let (least, most) = match parameter.occurs {
-        Occurs::Once => (1, 1),
-        Occurs::Optional => (0, 1),
-        Occurs::OnceOrMore => (1, letters.len()),
-    };
-    for count in (least..=most.min(fitting)).rev() {
-        counts[0] = count;
-        if assign(rest, &letters[count..], &mut counts[1..], whole) {
-            return true;
-        }
-    }
-    false
-}
-
-/// The first argument up to which the signature does not fit.
-fn mismatch(parameters: &[Parameter], letters: &[u8], arguments: &Arguments) -> Failure {
-    let mut counts = vec![0; parameters.len()];
-    let mut fitting = 0;
-    for end in 1..=parameters.len() {
-        if !assign(&parameters[..end], letters, &mut counts[..end], false) {
-            break;
-        }
-        fitting = counts[..end].iter().sum();
-    }
-    let message = format!("argument {} does not match the signature of the function", fitting + 1);
-    let mut failure = fail("T0410", message);
-    failure.value = arguments.get(fitting).cloned().flatten().and_then(Item::into_value);
-    failure
+/// Whether there is one argument for every parameter, and that is the only way to see it.
+fn fits_one_to_one(parameters: &[Parameter], arguments: &Arguments) -> bool {
+    parameters.len() == arguments.len()
+        && parameters.iter().zip(arguments).all(|(parameter, argument)| {
+            parameter.occurs != Occurs::OnceOrMore && accepts(parameter, letter(argument.as_ref()))
+        })
 }
 
 fn from_context(

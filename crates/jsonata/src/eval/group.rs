@@ -37,6 +37,9 @@ impl Evaluator<'_> {
                 Items::Items(&single)
             }
         };
+        if items.len() == 1 {
+            return self.single_object(group, items.get(0).as_ref(), scope);
+        }
         let mut groups = IndexMap::new();
         for item in items.iter() {
             for (pair, (key, _)) in group.pairs.iter().enumerate() {
@@ -58,6 +61,34 @@ impl Evaluator<'_> {
             };
             if let Some(value) = self.eval(&group.pairs[pair].1, context.as_ref(), scope)? {
                 record.0.insert(key, value);
+            }
+        }
+        Ok(Item::object(record))
+    }
+
+    /// An object made of one item, or of none: nothing is to be gathered.
+    fn single_object(
+        &mut self,
+        group: &Group,
+        context: Option<&Item>,
+        scope: &Scope,
+    ) -> Outcome<Item> {
+        let mut keys: Vec<(Arc<str>, usize)> = Vec::with_capacity(group.pairs.len());
+        for (pair, (key, _)) in group.pairs.iter().enumerate() {
+            let Some(key) = self.eval(key, context, scope)? else { continue };
+            let name = checked_key(group, key)?;
+            // Few objects have so many members that looking through them takes long.
+            self.budget.steps(keys.len() / 16)?;
+            if keys.iter().any(|(other, _)| *other == name) {
+                return Err(same_key(group, &name));
+            }
+            keys.push((name, pair));
+        }
+        let mut record = Record(IndexMap::with_capacity(keys.len()));
+        for (name, pair) in keys {
+            if let Some(value) = self.eval(&group.pairs[pair].1, context, scope)? {
+                self.budget.allocate(MEMBER_BYTES)?;
+                record.0.insert(name, value);
             }
         }
         Ok(Item::object(record))
@@ -98,17 +129,7 @@ impl Evaluator<'_> {
         item: T,
     ) -> Outcome<()> {
         let Some(key) = key else { return Ok(()) };
-        let Some(name) = key.as_str().cloned() else {
-            let mut failure = fail("T1003", "the key of an object must be a string");
-            failure.value = key.into_value();
-            return Err(placed(failure, group));
-        };
-        if matches!(&*name, "_jsonata_lambda" | "_jsonata_function") {
-            let message = format!("`{name}` is reserved and cannot be the key of an object");
-            let mut failure = fail("D1013", message);
-            failure.value = key.into_value();
-            return Err(placed(failure, group));
-        }
+        let name = checked_key(group, key)?;
         self.budget.allocate(size_of::<T>())?;
         match groups.get_mut(&name) {
             None => {
@@ -116,12 +137,7 @@ impl Evaluator<'_> {
                 groups.insert(name, Collected { pair, items: vec![item] });
             }
             Some(collected) if collected.pair == pair => collected.items.push(item),
-            Some(_) => {
-                let message = format!("two expressions of the object give the same key `{name}`");
-                let mut failure = fail("D1009", message);
-                failure.value = key.into_value();
-                return Err(placed(failure, group));
-            }
+            Some(_) => return Err(same_key(group, &name)),
         }
         Ok(())
     }
@@ -188,6 +204,29 @@ impl Gathered {
             Self::Many(many) => Some(Item::array(many)),
         }
     }
+}
+
+/// The key of a member: a string, and not one of those the reference keeps for itself.
+fn checked_key(group: &Group, key: Item) -> Outcome<Arc<str>> {
+    let Some(name) = key.as_str().cloned() else {
+        let mut failure = fail("T1003", "the key of an object must be a string");
+        failure.value = key.into_value();
+        return Err(placed(failure, group));
+    };
+    if matches!(&*name, "_jsonata_lambda" | "_jsonata_function") {
+        let message = format!("`{name}` is reserved and cannot be the key of an object");
+        let mut failure = fail("D1013", message);
+        failure.value = key.into_value();
+        return Err(placed(failure, group));
+    }
+    Ok(name)
+}
+
+fn same_key(group: &Group, name: &Arc<str>) -> Failure {
+    let message = format!("two expressions of the object give the same key `{name}`");
+    let mut failure = fail("D1009", message);
+    failure.value = Some(name.clone().into());
+    placed(failure, group)
 }
 
 fn placed(mut failure: Failure, group: &Group) -> Failure {

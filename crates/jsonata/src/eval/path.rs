@@ -8,7 +8,7 @@ use super::{Evaluator, collapse};
 use crate::compare::{as_number, truth};
 use crate::error::Outcome;
 use crate::frame::Scope;
-use crate::item::{Item, Items, List};
+use crate::item::{Item, Items, List, Members};
 use crate::plan::{Node, NodeKind, Stage};
 use crate::stack;
 use crate::syntax::ast::Literal;
@@ -28,17 +28,6 @@ impl Evaluator<'_> {
         input: Option<&Item>,
         scope: &Scope,
     ) -> Outcome<Option<Item>> {
-        // A single name is by far the most common path.
-        if let [step] = steps
-            && let NodeKind::Name(name) = &step.kind
-            && !keep_singleton
-            && !step.step.tuple
-            && step.step.stages.is_empty()
-            && node.group.is_none()
-            && let Some(Item::Value(Value::Object(members))) = input
-        {
-            return Ok(members.get(name).cloned().map(Item::Value));
-        }
         match self.path_or_stream(node, steps, keep_singleton, input, scope)? {
             PathResult::Item(item) => Ok(item),
             PathResult::Stream(stream) => self.stream_items(stream).map(Some),
@@ -54,15 +43,26 @@ impl Evaluator<'_> {
         scope: &Scope,
     ) -> Outcome<PathResult> {
         let Some(first) = steps.first() else { return Ok(PathResult::Item(None)) };
+        let mut start = 0;
+        let mut current = None;
+        if node.group.is_none() && !keep_singleton {
+            match self.straight(steps, input, scope) {
+                Straight::Whole(result) => return Ok(PathResult::Item(result)),
+                Straight::Up(taken, array) => (start, current) = (taken, Some(array)),
+                Straight::Not => {}
+            }
+        }
         // A path that starts with a variable does not go through the items of its context.
         let is_absolute = matches!(first.kind, NodeKind::Variable(_) | NodeKind::Context);
-        let mut current: Option<Item> = match input {
-            Some(item) if item.is_array() && !is_absolute => Some(item.clone()),
-            input => Some(Item::sequence(vec![input.cloned().unwrap_or(Item::Hole)])),
-        };
+        if start == 0 {
+            current = match input {
+                Some(item) if item.is_array() && !is_absolute => Some(item.clone()),
+                input => Some(Item::sequence(vec![input.cloned().unwrap_or(Item::Hole)])),
+            };
+        }
         let mut stream: Option<Stream> = None;
         let mut is_stream = false;
-        for (index, step) in steps.iter().enumerate() {
+        for (index, step) in steps.iter().enumerate().skip(start) {
             is_stream |= step.step.tuple;
             if index == 0 && step.cons_array {
                 current = self.eval(step, current.as_ref(), scope)?;
@@ -98,6 +98,52 @@ impl Evaluator<'_> {
             return self.group(group, current.as_ref(), scope).map(|o| PathResult::Item(Some(o)));
         }
         Ok(PathResult::Item(current))
+    }
+
+    /// Follows names from object to object, which needs no sequences.
+    fn straight(&self, steps: &[Node], input: Option<&Item>, scope: &Scope) -> Straight {
+        let mut taken = 0;
+        let mut item = match (&steps[0].kind, input) {
+            (NodeKind::Variable(variable), _) if is_plain(&steps[0]) => {
+                taken = 1;
+                self.variable(variable, scope)
+            }
+            (NodeKind::Context, Some(Item::List(list))) if is_plain(&steps[0]) => {
+                taken = 1;
+                if list.is_wrapper { list.items.first().cloned() } else { return Straight::Not }
+            }
+            (NodeKind::Context, input) if is_plain(&steps[0]) => {
+                taken = 1;
+                input.cloned()
+            }
+            (NodeKind::Name(_), Some(Item::Value(Value::Object(object)))) => {
+                Some(Item::Value(Value::Object(object.clone())))
+            }
+            _ => return Straight::Not,
+        };
+        while let Some(step) = steps.get(taken) {
+            let NodeKind::Name(name) = &step.kind else { break };
+            if !is_plain(step) {
+                break;
+            }
+            match &item {
+                Some(Item::Value(Value::Object(members))) => {
+                    item = members.get(name).cloned().map(Item::Value);
+                    taken += 1;
+                }
+                Some(Item::Value(Value::Array(_))) => break,
+                Some(Item::Value(_)) | None => return Straight::Whole(None),
+                Some(_) => return Straight::Not,
+            }
+        }
+        match item {
+            Some(Item::List(_)) => Straight::Not,
+            item if taken == steps.len() => Straight::Whole(item),
+            None => Straight::Whole(None),
+            _ if taken == 0 => Straight::Not,
+            Some(array @ Item::Value(Value::Array(_))) => Straight::Up(taken, array),
+            Some(item) => Straight::Up(taken, Item::sequence(vec![item])),
+        }
     }
 
     /// Takes every item of `input` through a step.
@@ -315,30 +361,77 @@ impl Evaluator<'_> {
     pub(super) fn descendants(&mut self, input: Option<&Item>) -> Outcome<Option<Item>> {
         let Some(input) = input else { return Ok(None) };
         let mut results = Vec::new();
-        self.descend(input.clone(), &mut results)?;
+        self.descend(input, &mut results)?;
         if results.len() == 1 {
             return Ok(results.pop());
         }
         Ok(Some(Item::sequence(results)))
     }
 
-    fn descend(&mut self, item: Item, results: &mut Vec<Item>) -> Outcome<()> {
+    fn descend(&mut self, item: &Item, results: &mut Vec<Item>) -> Outcome<()> {
+        let nested = match item {
+            Item::Value(value) => return self.descend_value(value, results),
+            Item::List(list) => list.items.clone(),
+            item => {
+                self.push(results, item.clone())?;
+                let members = item.members().map(Members::entries).unwrap_or_default();
+                members.into_iter().map(|(_, member)| member).collect()
+            }
+        };
         self.budget.enter()?;
-        if !item.is_array() {
-            self.push(results, item.clone())?;
-        }
-        if let Some(items) = item.items() {
-            for item in items.iter() {
-                stack::grow(|| self.descend(item, results))?;
-            }
-        } else if let Some(members) = item.members() {
-            for (_, member) in members.entries() {
-                stack::grow(|| self.descend(member, results))?;
-            }
+        for item in &nested {
+            stack::grow(|| self.descend(item, results))?;
         }
         self.budget.leave();
         Ok(())
     }
+
+    /// The same for data, which is by far the most common and needs no copies of its keys.
+    fn descend_value(&mut self, value: &Value, results: &mut Vec<Item>) -> Outcome<()> {
+        if !matches!(value, Value::Array(_)) {
+            self.push(results, Item::Value(value.clone()))?;
+        }
+        if !matches!(value, Value::Array(_) | Value::Object(_)) {
+            return Ok(());
+        }
+        self.budget.enter()?;
+        stack::grow(|| match value {
+            Value::Array(items) => {
+                items.iter().try_for_each(|item| self.descend_value(item, results))
+            }
+            Value::Object(members) if Members::Values(members).has_indices() => {
+                Members::Values(members)
+                    .entries()
+                    .iter()
+                    .try_for_each(|(_, member)| self.descend(member, results))
+            }
+            Value::Object(members) => {
+                members.values().try_for_each(|member| self.descend_value(member, results))
+            }
+            _ => Ok(()),
+        })?;
+        self.budget.leave();
+        Ok(())
+    }
+}
+
+/// How far a path goes straight on.
+enum Straight {
+    /// To its end.
+    Whole(Option<Item>),
+    /// Through so many steps, to an array.
+    Up(usize, Item),
+    /// Not at all.
+    Not,
+}
+
+/// Whether a step does nothing but select.
+fn is_plain(step: &Node) -> bool {
+    step.predicates.is_empty()
+        && step.group.is_none()
+        && step.step.stages.is_empty()
+        && !step.step.tuple
+        && !step.keep_array
 }
 
 /// A position as a predicate gives it: rounded down, negative ones from the end.
