@@ -1,44 +1,24 @@
 //! Graphs as pictures in text: Mermaid and Graphviz DOT.
 
-use std::fmt::Write as _;
+use std::fmt;
 
 use crate::{Body, Kind, Node, Tool};
 
 /// The tool as a Mermaid flowchart.
 pub fn mermaid(tool: &Tool) -> String {
-    let mut out = String::from("flowchart TD\n");
-    let drawing = Drawing::of(tool);
-    drawing.draw(&mut out, &mut MermaidPen { indent: 1 });
-    for edge in &drawing.edges {
-        let arrow = if edge.is_error { "-.->" } else { "-->" };
-        let label = if edge.label.is_empty() {
-            String::new()
-        } else {
-            format!("|\"{}\"|", mermaid_text(&edge.label))
-        };
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "    {} {arrow}{label} {}", edge.from, edge.to);
-    }
-    out
+    Mermaid(Drawing::of(tool)).to_string()
 }
 
 /// The tool as a Graphviz digraph.
 pub fn dot(tool: &Tool) -> String {
-    let mut out = format!("digraph \"{}\" {{\n    rankdir=TB;\n", dot_text(&tool.name));
-    let drawing = Drawing::of(tool);
-    drawing.draw(&mut out, &mut DotPen { indent: 1 });
-    for edge in &drawing.edges {
-        let style = if edge.is_error { ", style=dashed" } else { "" };
-        let _ = writeln!(
-            out,
-            "    {} -> {} [label=\"{}\"{style}];",
-            edge.from,
-            edge.to,
-            dot_text(&edge.label)
-        );
-    }
-    out.push_str("}\n");
-    out
+    Dot { name: &tool.name, drawing: Drawing::of(tool) }.to_string()
+}
+
+struct Mermaid(Drawing);
+
+struct Dot<'a> {
+    name: &'a str,
+    drawing: Drawing,
 }
 
 /// How long a label may be before it is cut; a rule can be pages long.
@@ -71,10 +51,11 @@ struct Edge {
     is_error: bool,
 }
 
+/// How one of the languages writes boxes and clusters, each in an indented line.
 trait Pen {
-    fn draw_box(&mut self, out: &mut String, name: &str, shape: Shape, label: &str);
-    fn open(&mut self, out: &mut String, name: &str, label: &str);
-    fn close(&mut self, out: &mut String);
+    fn draw_box(&self, name: &str, shape: Shape, label: &str) -> String;
+    fn open(&self, name: &str, label: &str) -> String;
+    fn close(&self) -> &'static str;
 }
 
 impl Drawing {
@@ -139,23 +120,28 @@ impl Drawing {
             edge(handler, "error".to_owned(), true);
         }
     }
-
-    fn draw(&self, out: &mut String, pen: &mut dyn Pen) {
-        draw_items(&self.root, out, pen);
-    }
 }
 
-fn draw_items(items: &[Item], out: &mut String, pen: &mut dyn Pen) {
+fn draw_items(
+    items: &[Item],
+    indent: usize,
+    pen: &dyn Pen,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let pad = "    ".repeat(indent);
     for item in items {
         match item {
-            Item::Box { name, shape, label } => pen.draw_box(out, name, *shape, label),
+            Item::Box { name, shape, label } => {
+                writeln!(f, "{pad}{}", pen.draw_box(name, *shape, label))?;
+            }
             Item::Cluster { name, label, items } => {
-                pen.open(out, name, label);
-                draw_items(items, out, pen);
-                pen.close(out);
+                writeln!(f, "{pad}{}", pen.open(name, label))?;
+                draw_items(items, indent + 1, pen, f)?;
+                writeln!(f, "{pad}{}", pen.close())?;
             }
         }
     }
+    Ok(())
 }
 
 fn describe(node: &Node) -> (Shape, String) {
@@ -187,7 +173,7 @@ fn mermaid_text(text: &str) -> String {
             '\n' => out.push_str("<br/>"),
             // Mermaid reads `#code;` as a character; everything with a meaning goes that way.
             '"' | '#' | '<' | '>' | '`' | '&' | '|' | '\\' => {
-                let _ = write!(out, "#{};", u32::from(c));
+                out.extend(["#", &u32::from(c).to_string(), ";"]);
             }
             c if c.is_control() => out.push(' '),
             c => out.push(c),
@@ -209,60 +195,75 @@ fn dot_text(text: &str) -> String {
     out
 }
 
-struct MermaidPen {
-    indent: usize,
+// === impl Mermaid ===
+
+impl fmt::Display for Mermaid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("flowchart TD\n")?;
+        draw_items(&self.0.root, 1, self, f)?;
+        for edge in &self.0.edges {
+            let arrow = if edge.is_error { "-.->" } else { "-->" };
+            write!(f, "    {} {arrow}", edge.from)?;
+            if !edge.label.is_empty() {
+                write!(f, "|\"{}\"|", mermaid_text(&edge.label))?;
+            }
+            writeln!(f, " {}", edge.to)?;
+        }
+        Ok(())
+    }
 }
 
-impl Pen for MermaidPen {
-    fn draw_box(&mut self, out: &mut String, name: &str, shape: Shape, label: &str) {
+impl Pen for Mermaid {
+    fn draw_box(&self, name: &str, shape: Shape, label: &str) -> String {
         let (open, close) = match shape {
             Shape::Terminal => ("([", "])"),
             Shape::Decision => ("{", "}"),
             Shape::Step => ("[", "]"),
             Shape::Call => ("[[", "]]"),
         };
-        let pad = "    ".repeat(self.indent);
-        let _ = writeln!(out, "{pad}{name}{open}\"{}\"{close}", mermaid_text(label));
+        format!("{name}{open}\"{}\"{close}", mermaid_text(label))
     }
 
-    fn open(&mut self, out: &mut String, name: &str, label: &str) {
-        let pad = "    ".repeat(self.indent);
-        let _ = writeln!(out, "{pad}subgraph {name} [\"{}\"]", mermaid_text(label));
-        self.indent += 1;
+    fn open(&self, name: &str, label: &str) -> String {
+        format!("subgraph {name} [\"{}\"]", mermaid_text(label))
     }
 
-    fn close(&mut self, out: &mut String) {
-        self.indent -= 1;
-        let _ = writeln!(out, "{}end", "    ".repeat(self.indent));
+    fn close(&self) -> &'static str {
+        "end"
     }
 }
 
-struct DotPen {
-    indent: usize,
+// === impl Dot ===
+
+impl fmt::Display for Dot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "digraph \"{}\" {{\n    rankdir=TB;", dot_text(self.name))?;
+        draw_items(&self.drawing.root, 1, self, f)?;
+        for edge in &self.drawing.edges {
+            let style = if edge.is_error { ", style=dashed" } else { "" };
+            let label = dot_text(&edge.label);
+            writeln!(f, "    {} -> {} [label=\"{label}\"{style}];", edge.from, edge.to)?;
+        }
+        f.write_str("}\n")
+    }
 }
 
-impl Pen for DotPen {
-    fn draw_box(&mut self, out: &mut String, name: &str, shape: Shape, label: &str) {
+impl Pen for Dot<'_> {
+    fn draw_box(&self, name: &str, shape: Shape, label: &str) -> String {
         let shape = match shape {
             Shape::Terminal => "oval",
             Shape::Decision => "diamond",
             Shape::Step => "box",
             Shape::Call => "component",
         };
-        let pad = "    ".repeat(self.indent);
-        let _ = writeln!(out, "{pad}{name} [shape={shape}, label=\"{}\"];", dot_text(label));
+        format!("{name} [shape={shape}, label=\"{}\"];", dot_text(label))
     }
 
-    fn open(&mut self, out: &mut String, name: &str, label: &str) {
-        let pad = "    ".repeat(self.indent);
-        let _ = writeln!(out, "{pad}subgraph cluster_{name} {{");
-        self.indent += 1;
-        let pad = "    ".repeat(self.indent);
-        let _ = writeln!(out, "{pad}label=\"{}\";", dot_text(label));
+    fn open(&self, name: &str, label: &str) -> String {
+        format!("subgraph cluster_{name} {{ label=\"{}\";", dot_text(label))
     }
 
-    fn close(&mut self, out: &mut String) {
-        self.indent -= 1;
-        let _ = writeln!(out, "{}}}", "    ".repeat(self.indent));
+    fn close(&self) -> &'static str {
+        "}"
     }
 }

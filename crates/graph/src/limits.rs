@@ -19,7 +19,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             node_executions: 1000,
-            execution_time: Duration::from_millis(300_000),
+            execution_time: Duration::from_mins(5),
             context_bytes: 64 * 1024 * 1024,
             payload_bytes: 16 * 1024 * 1024,
             depth: 16,

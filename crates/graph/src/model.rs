@@ -205,7 +205,7 @@ impl Node {
     /// The pause before retry number `attempt` (1 is the first retry): doubled each time, at most
     /// a minute.
     pub fn backoff(&self, attempt: u32) -> Duration {
-        const LONGEST: Duration = Duration::from_secs(60);
+        const LONGEST: Duration = Duration::from_mins(1);
         let Some(retry) = &self.retry else { return Duration::ZERO };
         let factor = 2u32.saturating_pow(attempt.saturating_sub(1));
         retry.backoff.saturating_mul(factor).min(LONGEST)

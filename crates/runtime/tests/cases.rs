@@ -9,6 +9,8 @@
 //! its output and where it goes. Of an error only the members that the case names are compared;
 //! `messageContains` lists parts of its message.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
 #[path = "support/case_file.rs"]
 mod case_file;
 #[path = "support/compile.rs"]

@@ -1,5 +1,7 @@
 //! Runs beside each other, and runs that nobody wants any more.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
 #[path = "support/compile.rs"]
 mod compile;
 
@@ -54,16 +56,16 @@ tools:
 "#;
 
 /// A tool that never answers. It says when it was called and when its call was cancelled.
-struct Waiting(mpsc::UnboundedSender<&'static str>);
+struct Waiting(mpsc::Sender<&'static str>);
 
 #[async_trait::async_trait]
 impl Tools for Waiting {
     async fn call(&self, call: ToolCall) -> Result<Value, RunError> {
         let said = self.0.clone();
-        said.send("called").unwrap();
+        said.send("called").await.unwrap();
         tokio::spawn(async move {
             call.cancel.cancelled().await;
-            said.send("cancelled").unwrap();
+            said.send("cancelled").await.unwrap();
         });
         std::future::pending().await
     }
@@ -74,12 +76,12 @@ struct World {
     graph: Arc<Graph>,
 }
 
-type Said = mpsc::UnboundedReceiver<&'static str>;
+type Said = mpsc::Receiver<&'static str>;
 
 impl World {
     /// A world, and what its tool says.
     fn new() -> (Self, Said) {
-        let (sender, said) = mpsc::unbounded_channel();
+        let (sender, said) = mpsc::channel(16);
         let runtime = Runtime::new(Arc::new(Waiting(sender)));
         (Self { runtime, graph: compile::compile(GRAPH).unwrap() }, said)
     }

@@ -273,13 +273,13 @@ impl Run {
 
 impl Children {
     fn output(&self) -> Value {
-        let results = self.results.iter().map(|result| result.clone().unwrap_or_default());
+        let mut results = self.results.iter().map(|result| result.clone().unwrap_or_default());
         match &self.parts {
             Parts::Items { .. } => results.collect::<Vec<_>>().into(),
             Parts::Branches(branches) => {
                 branches.iter().map(|(name, _)| name.clone()).zip(results).collect::<Map>().into()
             }
-            Parts::Tool => results.last().unwrap_or_default(),
+            Parts::Tool => results.next().unwrap_or_default(),
         }
     }
 }

@@ -12,7 +12,7 @@ use mcpgraph_value::{Map, Value};
 
 /// Which of the actions under way is answered next.
 #[derive(Clone, Debug)]
-pub enum Order {
+pub(crate) enum Order {
     /// The oldest.
     InTurn,
     /// Any, by chance that can be repeated; now and then time passes first.
@@ -20,13 +20,13 @@ pub enum Order {
 }
 
 /// How a run ended and what it told.
-pub struct Finished {
-    pub outcome: Result<Value, RunError>,
-    pub events: Vec<Event>,
-    pub was_cancelled: bool,
+pub(crate) struct Finished {
+    pub(crate) outcome: Result<Value, RunError>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) was_cancelled: bool,
 }
 
-pub struct Drive {
+pub(crate) struct Drive {
     run: Run,
     now: Duration,
     /// Handed out and not answered yet.
@@ -43,7 +43,7 @@ pub struct Drive {
 const MAX_MOVES: usize = 500_000;
 
 impl Order {
-    pub fn seeded(seed: u64) -> Self {
+    pub(crate) fn seeded(seed: u64) -> Self {
         Self::Seeded(seed)
     }
 
@@ -60,7 +60,7 @@ impl Order {
 }
 
 impl Drive {
-    pub fn new(graph: &Arc<Graph>, luck: u64, order: Order) -> Self {
+    pub(crate) fn new(graph: &Arc<Graph>, luck: u64, order: Order) -> Self {
         let tool = graph.tool("main").expect("the tool");
         let input = Value::object(Map::from_iter([("n", 1)]));
         Self {
@@ -75,7 +75,7 @@ impl Drive {
         }
     }
 
-    pub fn to_its_end(mut self) -> Finished {
+    pub(crate) fn until_it_ends(mut self) -> Finished {
         for _ in 0..MAX_MOVES {
             if self.is_over() {
                 return self.finished(false);
@@ -85,7 +85,7 @@ impl Drive {
         panic!("the run does not end");
     }
 
-    pub fn cancelled_after(mut self, moves: usize) -> Finished {
+    pub(crate) fn cancelled_after(mut self, moves: usize) -> Finished {
         for _ in 0..moves {
             if self.is_over() {
                 return self.finished(false);

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use mcpgraph_engine::{Event, StepId};
 
 /// Says what is wrong with the events of a run that has ended.
-pub fn check(events: &[Event]) -> Result<(), String> {
+pub(crate) fn check(events: &[Event]) -> Result<(), String> {
     let [Event::Started { .. }, steps @ .., Event::Finished { .. }] = events else {
         return Err(format!("not from Started to Finished: {events:#?}"));
     };

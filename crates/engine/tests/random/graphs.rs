@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 /// A node, without its name and its edges: it goes to the one after it.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub(crate) struct Node {
     part: Part,
     retries: u8,
     /// Whether a failure goes to the handler of its body.
@@ -19,7 +19,7 @@ pub struct Node {
 }
 
 #[derive(Clone, Debug)]
-pub enum Part {
+pub(crate) enum Part {
     Compute,
     Fail,
     Call,
@@ -39,20 +39,20 @@ pub enum Part {
 
 /// Whether nodes have time limits.
 #[derive(Clone, Copy)]
-pub enum Timing {
+pub(crate) enum Timing {
     None,
     Timeouts,
 }
 
 impl Node {
     /// A node that is tried once and fails for good.
-    pub fn plain(part: Part) -> Self {
+    pub(crate) fn plain(part: Part) -> Self {
         Self { part, retries: 0, handled: false, timeout_ms: None }
     }
 }
 
 /// The nodes of a tool between its entry and its exit.
-pub fn nodes(timing: Timing) -> impl Strategy<Value = Vec<Node>> {
+pub(crate) fn nodes(timing: Timing) -> impl Strategy<Value = Vec<Node>> {
     vec(node(timing), 1..4)
 }
 
@@ -89,7 +89,7 @@ fn around(part: impl Strategy<Value = Part> + 'static, timing: Timing) -> BoxedS
 }
 
 /// The graph whose tool `main` has these nodes.
-pub fn compiled(nodes: &[Node]) -> Arc<Graph> {
+pub(crate) fn compiled(nodes: &[Node]) -> Arc<Graph> {
     let mut writer = Writer { count: 0 };
     let (first, body) = writer.body(nodes, ", next: exit");
     let text = format!(

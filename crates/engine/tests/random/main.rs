@@ -1,6 +1,8 @@
 //! Random graphs, driven by hand in random orders: a run always ends, what it tells is well-formed,
 //! and its result does not depend on which of two parallel parts was faster.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
 mod driver;
 mod events;
 mod graphs;
@@ -24,7 +26,7 @@ proptest! {
         luck in any::<u64>(),
         order in order(),
     ) {
-        let finished = Drive::new(&compiled(&nodes), luck, order).to_its_end();
+        let finished = Drive::new(&compiled(&nodes), luck, order).until_it_ends();
         events::check(&finished.events).map_err(TestCaseError::fail)?;
     }
 
@@ -49,8 +51,8 @@ proptest! {
         order in order(),
     ) {
         let graph = compiled(&nodes);
-        let in_turn = Drive::new(&graph, luck, Order::InTurn).to_its_end();
-        let shuffled = Drive::new(&graph, luck, order).to_its_end();
+        let in_turn = Drive::new(&graph, luck, Order::InTurn).until_it_ends();
+        let shuffled = Drive::new(&graph, luck, order).until_it_ends();
         // Of two parts that fail, the first to do so gives its error; the run fails either way.
         prop_assert_eq!(in_turn.outcome.ok(), shuffled.outcome.ok());
     }
@@ -62,8 +64,8 @@ proptest! {
         order in order(),
     ) {
         let graph = compiled(&nodes);
-        let first = Drive::new(&graph, luck, order.clone()).to_its_end();
-        let again = Drive::new(&graph, luck, order).to_its_end();
+        let first = Drive::new(&graph, luck, order.clone()).until_it_ends();
+        let again = Drive::new(&graph, luck, order).until_it_ends();
         prop_assert_eq!(first.events, again.events);
     }
 }
@@ -78,7 +80,7 @@ fn the_generator_makes_runs_of_every_kind() {
     let split = Node::plain(Part::Split { at_once: 2, branches: vec![vec![each], vec![call()]] });
     let graph = compiled(&[split, Node::plain(Part::Tool), Node::plain(Part::Loop(2))]);
     let outcomes: Vec<bool> = (0..200)
-        .map(|luck| Drive::new(&graph, luck, Order::seeded(luck)).to_its_end().outcome.is_ok())
+        .map(|luck| Drive::new(&graph, luck, Order::seeded(luck)).until_it_ends().outcome.is_ok())
         .collect();
     assert!(outcomes.contains(&true) && outcomes.contains(&false));
 }

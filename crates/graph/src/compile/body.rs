@@ -55,6 +55,9 @@ struct Compiler<'a, 'r> {
     report: &'r mut Report,
 }
 
+/// Something is wrong, and a diagnostic says what.
+struct Reported;
+
 /// The ids of one body and what its expressions may read.
 struct Place<'a> {
     ids: HashMap<&'a str, NodeIx>,
@@ -94,18 +97,18 @@ impl<'a> Compiler<'a, '_> {
         Some(Node {
             id: def.id.to_arc(),
             kind: kind?,
-            next: next?,
+            next: next.ok()?,
             timeout: def.timeout_ms.map(|ms| Duration::from_millis(ms.value)),
             retry: def.retry.as_ref().map(retry),
             on_error: on_error.map_or(Some(None), |target| target.map(Some))?,
         })
     }
 
-    /// Where a node goes; the outer option is whether that could be resolved.
-    fn next(&mut self, def: &'a NodeDef, place: &Place<'a>) -> Option<Option<NodeIx>> {
+    /// Where a node goes, if it goes on.
+    fn next(&mut self, def: &'a NodeDef, place: &Place<'a>) -> Result<Option<NodeIx>, Reported> {
         match (&def.kind, &def.next) {
-            (NodeKind::Exit | NodeKind::Switch(_), _) => Some(None),
-            (_, Some(next)) => self.edge(next, "next", place).map(Some),
+            (NodeKind::Exit | NodeKind::Switch(_), _) => Ok(None),
+            (_, Some(next)) => self.edge(next, "next", place).map(Some).ok_or(Reported),
             (_, None) if place.is_tool => {
                 self.report.push(
                     Diagnostic::error(
@@ -115,9 +118,9 @@ impl<'a> Compiler<'a, '_> {
                     .at(self.report.source(), def.id.span(), "")
                     .hint("add `next` with the id of a node, the exit for example"),
                 );
-                None
+                Err(Reported)
             }
-            (_, None) => Some(None),
+            (_, None) => Ok(None),
         }
     }
 

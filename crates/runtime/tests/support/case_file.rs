@@ -1,26 +1,26 @@
 //! Reads case files.
 
 /// One call and what is expected of it.
-pub struct Case<'a> {
+pub(crate) struct Case<'a> {
     /// The heading it stands under.
-    pub title: &'a str,
+    pub(crate) title: &'a str,
     /// The line its call stands at.
-    pub line: usize,
-    pub graph: &'a str,
-    pub answers: &'a str,
-    pub tool: &'a str,
-    pub input: &'a str,
-    pub expected: Vec<Block<'a>>,
+    pub(crate) line: usize,
+    pub(crate) graph: &'a str,
+    pub(crate) answers: &'a str,
+    pub(crate) tool: &'a str,
+    pub(crate) input: &'a str,
+    pub(crate) expected: Vec<Block<'a>>,
 }
 
-pub enum Block<'a> {
+pub(crate) enum Block<'a> {
     Trace(&'a str),
     Result(&'a str),
     Error(&'a str),
 }
 
 /// All calls of a file, in order.
-pub fn cases(text: &str) -> Vec<Case<'_>> {
+pub(crate) fn cases(text: &str) -> Vec<Case<'_>> {
     let mut cases: Vec<Case<'_>> = Vec::new();
     let (mut title, mut graph, mut answers) = ("", "", "{}");
     let mut offset = 0;

@@ -6,7 +6,7 @@ use mcpgraph_diagnostics::{Colour, Source, to_terminal};
 use mcpgraph_graph::Graph;
 
 /// The graph, or what is wrong with it.
-pub fn compile(text: &str) -> Result<Arc<Graph>, String> {
+pub(crate) fn compile(text: &str) -> Result<Arc<Graph>, String> {
     let source = Source::new("graph.yaml", text);
     let (file, mut diagnostics) = mcpgraph_config::read_graph(&source, &|_| None);
     let graph = file.and_then(|file| {

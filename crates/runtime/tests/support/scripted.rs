@@ -14,10 +14,10 @@ use mcpgraph_value::Value;
 /// An answer is a result of `tools/call`; `{"echo": true}` gives the arguments back, `{"delayMs":
 /// n, "then": answer}` takes its time, and `{"unavailable": text}` and `{"protocol": {code,
 /// message, data}}` are failures.
-pub struct Scripted(Mutex<HashMap<String, Vec<Value>>>);
+pub(crate) struct Scripted(Mutex<HashMap<String, Vec<Value>>>);
 
 impl Scripted {
-    pub fn new(answers: &str) -> Result<Self, String> {
+    pub(crate) fn new(answers: &str) -> Result<Self, String> {
         let answers = Value::from_json(answers).map_err(|error| error.to_string())?;
         let answers = answers.as_object().ok_or("answers are an object")?;
         let list = |answer: &Value| match answer {

@@ -1,8 +1,8 @@
 //! The pictures of a graph that has every kind of node, and texts that need escaping.
 
-mod support;
-
 use mcpgraph_graph::{dot, mermaid};
+
+use crate::support;
 
 #[test]
 fn every_drawing_is_as_recorded() {

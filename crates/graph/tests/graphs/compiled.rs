@@ -1,11 +1,11 @@
 //! What a compiled graph says of the file it comes from.
 
-mod support;
-
 use std::time::Duration;
 
 use mcpgraph_diagnostics::Source;
 use mcpgraph_graph::Graph;
+
+use crate::support;
 
 fn graph(text: &str) -> Graph {
     support::compile(&Source::new("graph.yaml", text)).0.expect("a graph")

@@ -7,8 +7,8 @@ use mcpgraph_diagnostics::{Diagnostics, Source};
 use mcpgraph_graph::Graph;
 
 /// The YAML files of a folder beside this file, in order.
-pub fn files(folder: &str) -> Vec<(String, Arc<Source>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+pub(crate) fn files(folder: &str) -> Vec<(String, Arc<Source>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs").join(folder);
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -23,7 +23,7 @@ pub fn files(folder: &str) -> Vec<(String, Arc<Source>)> {
 }
 
 /// Reads and compiles a file; everything that is wrong with it in one list.
-pub fn compile(source: &Arc<Source>) -> (Option<Graph>, Diagnostics) {
+pub(crate) fn compile(source: &Arc<Source>) -> (Option<Graph>, Diagnostics) {
     let (file, mut diagnostics) = mcpgraph_config::read_graph(source, &|_| None);
     let graph = file.and_then(|file| {
         let (graph, found) = mcpgraph_graph::compile(&file);

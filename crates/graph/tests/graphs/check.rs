@@ -1,10 +1,10 @@
 //! Graph files in `cases/`, each with everything that checking it reports.
 
-mod support;
-
 use std::collections::BTreeSet;
 
 use mcpgraph_diagnostics::{Colour, codes, to_terminal};
+
+use crate::support;
 
 #[test]
 fn every_case_is_reported_as_recorded() {
