@@ -8,6 +8,7 @@ use mcpgraph_value::Value;
 
 use crate::builtins::Builtin;
 use crate::error::EvalError;
+use crate::eval::Place;
 use crate::frame::Scope;
 use crate::item::Item;
 use crate::plan::{LambdaPlan, TransformPlan};
@@ -39,7 +40,7 @@ pub(crate) enum Function {
     NextMatch {
         regex: Arc<Regex>,
         text: Arc<str>,
-        from: usize,
+        from: Place,
     },
 }
 

@@ -105,17 +105,21 @@ impl Item {
         Self::Function(Rc::new(function))
     }
 
-    /// An object; keys that are array indices come first, as in JavaScript.
-    pub(crate) fn object(mut members: Record) -> Self {
-        let map = &mut members.0;
-        if map.keys().any(|key| array_index(key).is_some()) {
-            map.sort_by(|a, _, b, _| index_order(a, b));
+    /// An object of members whose keys are all different.
+    pub(crate) fn from_entries(mut entries: Vec<(Arc<str>, Self)>) -> Self {
+        if entries.iter().any(|(key, _)| array_index(key).is_some()) {
+            entries.sort_by(|(a, _), (b, _)| index_order(a, b));
         }
-        if map.values().all(|item| matches!(item, Self::Value(_))) {
-            let data = map.drain(..).filter_map(|(key, item)| Some((key, item.into_data()?)));
+        if entries.iter().all(|(_, item)| matches!(item, Self::Value(_))) {
+            let data = entries.into_iter().filter_map(|(key, item)| Some((key, item.into_data()?)));
             return Self::Value(Value::object(data.collect()));
         }
-        Self::Record(Rc::new(members))
+        Self::Record(Rc::new(Record(entries.into_iter().collect())))
+    }
+
+    /// An object; keys that are array indices come first, as in JavaScript.
+    pub(crate) fn object(mut members: Record) -> Self {
+        Self::from_entries(members.0.drain(..).collect())
     }
 
     fn into_data(self) -> Option<Value> {

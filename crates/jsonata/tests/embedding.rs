@@ -32,13 +32,13 @@ fn with_history() -> Environment {
             let name = arguments[0].as_ref().and_then(Value::as_str).unwrap_or("last");
             Ok(Some(format!("output of {name}").into()))
         })
-        .unwrap()
+        .expect("a signature")
         .function("executionCount", "<s-:n>", |arguments| {
             Ok(arguments[0].as_ref().and_then(Value::as_str).map(|name| name.len().into()))
         })
-        .unwrap()
+        .expect("a signature")
         .function("broken", "<:x>", |_| Err(EvalError::new("H0001", "it is broken")))
-        .unwrap();
+        .expect("a signature");
     environment
 }
 

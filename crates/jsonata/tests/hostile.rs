@@ -137,10 +137,11 @@ fn in_own_process(expression: &str) -> Result<(), String> {
 }
 
 fn run_one() {
-    let expression = std::io::read_to_string(std::io::stdin()).unwrap();
+    let expression = std::io::read_to_string(std::io::stdin()).expect("an expression");
     let Ok(program) = parse(&expression) else { return };
     program.reads();
-    let input = Value::from_json(r#"{"a":[{"a":1,"b":"x"},{"a":2}],"b":"text","n":3}"#).unwrap();
+    let input =
+        Value::from_json(r#"{"a":[{"a":1,"b":"x"},{"a":2}],"b":"text","n":3}"#).expect("JSON");
     let environment = Environment {
         limits: Limits { time: TIME, ..Limits::default() },
         ..Environment::default()

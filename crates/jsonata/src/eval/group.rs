@@ -84,14 +84,14 @@ impl Evaluator<'_> {
             }
             keys.push((name, pair));
         }
-        let mut record = Record(IndexMap::with_capacity(keys.len()));
+        let mut entries = Vec::with_capacity(keys.len());
         for (name, pair) in keys {
             if let Some(value) = self.eval(&group.pairs[pair].1, context, scope)? {
                 self.budget.allocate(MEMBER_BYTES)?;
-                record.0.insert(name, value);
+                entries.push((name, value));
             }
         }
-        Ok(Item::object(record))
+        Ok(Item::from_entries(entries))
     }
 
     /// The same for items that carry variables, which are grouped with them.

@@ -6,6 +6,7 @@ mod group;
 mod operators;
 mod path;
 mod regex;
+mod select;
 mod sort;
 mod transform;
 mod tuple;
@@ -16,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 
 use mcpgraph_value::Value;
 
-pub(crate) use regex::{Found, Matcher};
+pub(crate) use regex::{Found, Matcher, Place};
 
 use crate::bindings::{Binding, Bindings};
 use crate::compare::{as_number, truth};

@@ -28,8 +28,23 @@ pub(crate) struct Found {
     pub(crate) groups: Vec<Item>,
     /// The match as a value, if it came from a function.
     item: Option<Item>,
-    /// Where a regular expression goes on, in bytes.
-    next_from: usize,
+    /// Where a regular expression goes on.
+    next: Place,
+}
+
+/// A place in a text, counted in both ways, so that neither has to be counted again.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Place {
+    byte: usize,
+    /// In UTF-16 code units.
+    unit: usize,
+}
+
+impl Place {
+    /// The place at a byte further on.
+    fn advanced(self, text: &str, byte: usize) -> Self {
+        Self { byte, unit: self.unit + js::text::utf16_len(&text[self.byte..byte]) }
+    }
 }
 
 impl Matcher {
@@ -50,7 +65,7 @@ impl Evaluator<'_> {
         scope: &Scope,
     ) -> Outcome<Option<Found>> {
         match matcher {
-            Matcher::Regex(regex) => self.search(regex, text, 0, false),
+            Matcher::Regex(regex) => self.search(regex, text, Place::default(), false),
             Matcher::Function(function) => {
                 let arguments = [Some(Item::Value(text.clone().into()))];
                 let found = self.call_back(function, arguments, scope)?;
@@ -68,7 +83,7 @@ impl Evaluator<'_> {
         scope: &Scope,
     ) -> Outcome<Option<Found>> {
         match matcher {
-            Matcher::Regex(regex) => self.search(regex, text, previous.next_from, true),
+            Matcher::Regex(regex) => self.search(regex, text, previous.next, true),
             Matcher::Function(_) => {
                 let next = previous
                     .item
@@ -88,20 +103,21 @@ impl Evaluator<'_> {
         &mut self,
         regex: &Regex,
         text: &Arc<str>,
-        from: usize,
+        from: Place,
         is_next: bool,
     ) -> Outcome<Option<Found>> {
-        let Some(found) = self.find(regex, text, from, is_next)? else { return Ok(None) };
-        let start = js::text::utf16_len(&text[..found.range.start]);
+        let Some(found) = self.find(regex, text, from.byte, is_next)? else { return Ok(None) };
+        let start = from.advanced(text, found.range.start);
+        let end = start.advanced(text, found.range.end);
         let matched = self.string(&text[found.range.clone()])?;
         let groups = self.groups(&found, text)?;
         Ok(Some(Found {
-            end: start + js::text::utf16_len(&text[found.range.clone()]),
-            start,
+            start: start.unit,
+            end: end.unit,
             text: Some(matched),
             groups,
             item: None,
-            next_from: found.range.end,
+            next: end,
         }))
     }
 
@@ -147,8 +163,11 @@ impl Evaluator<'_> {
             subject => self.js_string(subject.as_ref())?.into(),
         };
         let from = match arguments.next().flatten().and_then(|from| from.as_f64()) {
-            Some(from) if from > 0.0 => js::text::byte_of_utf16(&text, from as usize),
-            _ => 0,
+            Some(from) if from > 0.0 => {
+                let byte = js::text::byte_of_utf16(&text, from as usize);
+                Place::default().advanced(&text, byte)
+            }
+            _ => Place::default(),
         };
         self.match_item(regex, &text, from, false)
     }
@@ -182,12 +201,12 @@ impl Evaluator<'_> {
         &mut self,
         regex: &Arc<Regex>,
         text: &Arc<str>,
-        from: usize,
+        from: Place,
         is_next: bool,
     ) -> Outcome<Option<Item>> {
         let Some(found) = self.search(regex, text, from, is_next)? else { return Ok(None) };
         let next =
-            Function::NextMatch { regex: regex.clone(), text: text.clone(), from: found.next_from };
+            Function::NextMatch { regex: regex.clone(), text: text.clone(), from: found.next };
         let mut record = Record::default();
         record.0.insert("match".into(), found.text.unwrap_or(Item::Hole));
         record.0.insert("start".into(), Item::count(found.start));
@@ -208,7 +227,14 @@ fn read_match(item: Option<Item>) -> Outcome<Option<Found>> {
         None if is_false => {
             let groups = Vec::new();
             let item = Some(item);
-            return Ok(Some(Found { text: None, start: 0, end: 0, groups, item, next_from: 0 }));
+            return Ok(Some(Found {
+                text: None,
+                start: 0,
+                end: 0,
+                groups,
+                item,
+                next: Place::default(),
+            }));
         }
         None => return Err(not_a_matcher()),
     };
@@ -226,7 +252,7 @@ fn read_match(item: Option<Item>) -> Outcome<Option<Found>> {
         start: place("start").unwrap_or(0),
         end: place("end").unwrap_or(0),
         groups: groups.as_ref().and_then(Item::items).map(Items::to_vec).unwrap_or_default(),
-        next_from: 0,
+        next: Place::default(),
         item: Some(item),
     }))
 }

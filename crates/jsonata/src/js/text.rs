@@ -19,9 +19,6 @@ pub(crate) fn utf16_len(text: &str) -> usize {
 
 /// The byte at which the UTF-16 code unit `index` begins; inside a pair, where the pair does.
 pub(crate) fn byte_of_utf16(text: &str, index: usize) -> usize {
-    if text.is_ascii() {
-        return index.min(text.len());
-    }
     let mut units = 0;
     for (byte, c) in text.char_indices() {
         if units + c.len_utf16() > index {
