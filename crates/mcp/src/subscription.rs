@@ -1,5 +1,7 @@
 //! `subscriptions/listen`, with which a modern client asks to be told of changes.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,6 +38,11 @@ impl Filter {
         }
     }
 
+    /// All lists and these resources.
+    pub(crate) fn lists_and(resources: &BTreeSet<String>) -> Self {
+        Self { resource_subscriptions: resources.iter().cloned().collect(), ..Self::lists() }
+    }
+
     /// What of it a server's capabilities promise.
     pub(crate) fn promised_by(self, capabilities: &RawValue) -> Self {
         let capabilities: Value = serde_json::from_str(capabilities.get()).unwrap_or_default();
@@ -67,10 +74,7 @@ mod tests {
 
     #[test]
     fn only_what_is_promised_is_left() {
-        let asked = || Filter {
-            resource_subscriptions: ["a:b".to_owned()].into_iter().collect(),
-            ..Filter::lists()
-        };
+        let asked = || Filter::lists_and(&["a:b".to_owned()].into());
         let offered = json!({"tools": {"listChanged": true}, "resources": {"x": 1}});
         let left = asked().promised_by(&raw(&offered));
         assert_eq!(raw(&left).get(), r#"{"toolsListChanged":true}"#);

@@ -1,5 +1,6 @@
 //! The life of one server: started on first use, kept, started again after a death.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,8 @@ pub(crate) struct Server {
     /// Why it failed last.
     last_failure: Mutex<Option<ClientError>>,
     permits: Semaphore,
+    /// The resources that it shall tell us of, from one start to the next.
+    watched: watch::Sender<BTreeSet<String>>,
     changes: broadcast::Sender<Change>,
     shutdown: CancellationToken,
 }
@@ -71,6 +74,7 @@ impl Server {
             legacy_since: Mutex::default(),
             last_failure: Mutex::default(),
             permits,
+            watched: watch::Sender::default(),
             changes,
             shutdown: CancellationToken::new(),
             options,
@@ -161,19 +165,31 @@ impl Server {
         self.connection().await
     }
 
+    /// Watches exactly these resources; a server that shall watch any is started, which is not
+    /// waited for.
+    pub(crate) fn watch(self: &Arc<Self>, uris: BTreeSet<String>) -> Result<(), UpstreamError> {
+        self.watched.send_if_modified(|watched| {
+            let is_other = *watched != uris;
+            *watched = uris;
+            is_other
+        });
+        self.start_to_watch()
+    }
+
+    /// Has the server running if there is something for it to watch.
+    fn start_to_watch(self: &Arc<Self>) -> Result<(), UpstreamError> {
+        if !self.watched.borrow().is_empty() {
+            let _trial = self.admit()?;
+            drop(self.ready_or_starting());
+        }
+        Ok(())
+    }
+
     /// The connection; made if there is none, once for all who ask meanwhile.
     async fn connection(self: &Arc<Self>) -> Result<Connection, UpstreamError> {
-        let mut starting = {
-            let mut slot = self.slot.lock();
-            match &*slot {
-                Slot::Ready(connection) if !connection.is_closed() => return Ok(connection.clone()),
-                Slot::Starting(starting) => starting.clone(),
-                Slot::Ready(_) | Slot::Idle => {
-                    let starting = self.start();
-                    *slot = Slot::Starting(starting.clone());
-                    starting
-                }
-            }
+        let mut starting = match self.ready_or_starting() {
+            Ok(connection) => return Ok(connection),
+            Err(starting) => starting,
         };
         let started = match starting.wait_for(Option::is_some).await {
             Ok(started) => started.clone(),
@@ -183,6 +199,20 @@ impl Server {
             Some(Ok(connection)) => Ok(connection),
             Some(Err(error)) => Err(self.unavailable(error)),
             None => Err(self.unavailable(ClientError::Closed(Arc::new(CloseReason::Closed)))),
+        }
+    }
+
+    /// The connection, or the start that leads to it: begun if it is not under way.
+    fn ready_or_starting(self: &Arc<Self>) -> Result<Connection, watch::Receiver<Option<Started>>> {
+        let mut slot = self.slot.lock();
+        match &*slot {
+            Slot::Ready(connection) if !connection.is_closed() => Ok(connection.clone()),
+            Slot::Starting(starting) => Err(starting.clone()),
+            Slot::Ready(_) | Slot::Idle => {
+                let starting = self.start();
+                *slot = Slot::Starting(starting.clone());
+                Err(starting)
+            }
         }
     }
 
@@ -217,6 +247,7 @@ impl Server {
             start_timeout: self.spec.start_timeout,
             probe_timeout: self.spec.probe_timeout,
             max_message_bytes: self.options.max_message_bytes,
+            resources: self.watched.subscribe(),
             reaper: self.options.reaper.clone(),
             ..ClientOptions::new(self.options.info.clone())
         };
@@ -335,6 +366,9 @@ async fn watch_over(server: Weak<Server>, connection: Connection) {
         server.note_failure(ClientError::Closed(reason.clone()), false);
     }
     server.tell(Changed::Disconnected(reason.to_string()));
+    if let Err(error) = server.start_to_watch() {
+        tracing::debug!(%error, "not started again for the resources it shall watch");
+    }
 }
 
 /// A call that was let through; it reports how it went, if only that nothing is known.

@@ -1,5 +1,6 @@
 //! The servers of a configuration, by name.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -193,6 +194,17 @@ impl Upstreams {
     /// The prompts of a server.
     pub async fn list_prompts(&self, server: &str) -> Result<Arc<Vec<ItemInfo>>, UpstreamError> {
         self.list(&self.server(server)?, Kind::Prompts).await
+    }
+
+    /// Has a server tell of changes of exactly these resources, as [`Changed::Resource`](crate::Changed::Resource), also
+    /// after it was started again. If there are any, a server that does not run is started; that
+    /// is not waited for.
+    pub fn watch_resources(
+        &self,
+        server: &str,
+        uris: BTreeSet<String>,
+    ) -> Result<(), UpstreamError> {
+        self.server(server)?.watch(uris)
     }
 
     /// What changes from now on.

@@ -34,7 +34,7 @@ pub(super) struct Calls {
 #[derive(Default)]
 struct State {
     pending: HashMap<u64, Pending>,
-    /// How many of them are streams of notifications rather than requests for something.
+    /// How many of them are only about notifications, so that no event can belong to them.
     listening: usize,
     /// Requests of the server under way, so that it can take them back.
     asked: HashMap<Id, CancellationToken>,

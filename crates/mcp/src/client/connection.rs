@@ -1,9 +1,13 @@
 //! The handle to a connection.
 
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -12,7 +16,7 @@ use super::handshake::{self, Negotiated};
 use super::transport::Transport;
 use super::{
     ClientError, ClientOptions, CloseReason, Events, RequestOptions, TransportConfig, listen,
-    params,
+    params, subscribe,
 };
 use crate::message::{Id, Message, Notification, Raw, Request, raw};
 use crate::meta_key;
@@ -45,7 +49,7 @@ pub(super) struct Link {
 /// What [`Link::call`] needs to know besides the request.
 pub(super) struct CallOptions {
     pub(super) request: RequestOptions,
-    /// Whether the request is a stream of notifications, which no event can belong to.
+    /// Whether the request is only about notifications, so that no event can belong to it.
     pub(super) is_listening: bool,
     /// Whether the server is told when the request is given up. It must not be told about
     /// `initialize`, and would not understand it about `server/discover`.
@@ -67,9 +71,7 @@ impl Connection {
             Era::Modern => envelope(&options, negotiated.version),
         };
         let tasks = CancellationToken::new();
-        if negotiated.version.era() == Era::Modern {
-            listen::keep_listening(&link, &negotiated, envelope.clone(), tasks.clone());
-        }
+        follow_changes(&link, &negotiated, &envelope, options.resources, tasks.clone());
         let inner = Inner { link, negotiated, envelope, is_http, _tasks: tasks.drop_guard() };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -143,6 +145,31 @@ impl Connection {
     pub async fn closed(&self) -> Arc<CloseReason> {
         self.inner.link.calls.wait_closed().await
     }
+}
+
+/// Keeps the server telling us of what changes until the connection ends.
+fn follow_changes(
+    link: &Link,
+    negotiated: &Negotiated,
+    envelope: &[(String, Raw)],
+    resources: watch::Receiver<BTreeSet<String>>,
+    stop: CancellationToken,
+) {
+    let capabilities = negotiated.capabilities.clone();
+    let following: BoxFuture<'static, ()> = match negotiated.version.era() {
+        Era::Modern => {
+            listen::follow(link.clone(), capabilities, envelope.to_vec(), resources).boxed()
+        }
+        Era::Legacy => subscribe::follow(link.clone(), capabilities, resources).boxed(),
+    };
+    let calls = link.calls.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            _ = calls.wait_closed() => {}
+            () = following => {}
+        }
+    });
 }
 
 /// What every request of the modern era carries in `_meta`.

@@ -21,6 +21,7 @@ mod process;
 mod reaper;
 mod secrets;
 mod stdio;
+mod subscribe;
 mod transport;
 
 pub use connection::Connection;

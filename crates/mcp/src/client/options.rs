@@ -1,13 +1,13 @@
 //! What a connection and a request are made with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{CallEvent, Reaper};
@@ -132,6 +132,9 @@ pub struct ClientOptions {
     pub probe_timeout: Duration,
     /// The longest message that is read, in bytes.
     pub max_message_bytes: usize,
+    /// The resources whose changes are wanted. For its whole life the connection keeps the server
+    /// telling us of exactly these, as far as it offers to.
+    pub resources: watch::Receiver<BTreeSet<String>>,
     /// Kills the processes of this client when this process dies without closing them.
     pub reaper: Option<Reaper>,
 }
@@ -190,6 +193,7 @@ impl ClientOptions {
             start_timeout: limits::START_TIMEOUT,
             probe_timeout: limits::PROBE_TIMEOUT,
             max_message_bytes: limits::MESSAGE_BYTES,
+            resources: watch::channel(BTreeSet::new()).1,
             reaper: None,
         }
     }

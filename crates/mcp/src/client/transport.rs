@@ -1,6 +1,7 @@
 //! What every way to a server can do.
 
 use async_trait::async_trait;
+use tokio::sync::watch;
 
 use super::ClientError;
 use crate::message::{Message, Request};
@@ -25,6 +26,12 @@ pub(super) trait Transport: Send + Sync + 'static {
 
     /// The handshake is over: streams that belong to the connection can begin.
     fn established(&self, version: Version);
+
+    /// Reports when the server has forgotten what it was told, because a new session has taken the
+    /// place of the old one.
+    fn renewals(&self) -> watch::Receiver<u64> {
+        watch::channel(0).1
+    }
 
     /// Ends it in good order. Pending requests have failed before.
     async fn close(&self);

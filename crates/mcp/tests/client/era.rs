@@ -58,7 +58,10 @@ async fn what_both_sides_agreed_on_can_be_asked() {
     let legacy = legacy.unwrap();
     assert_eq!(legacy.version(), Version::V2025_11_25);
     assert_eq!(legacy.instructions(), Some("Expect the worst."));
-    assert_eq!(legacy.capabilities().get(), r#"{"tools":{"listChanged":true}}"#);
+    assert_eq!(
+        legacy.capabilities().get(),
+        r#"{"tools":{"listChanged":true},"resources":{"subscribe":true}}"#
+    );
     assert_eq!(legacy.server_info().unwrap().get(), r#"{"name":"misbehaving","version":"1"}"#);
     let modern = connect(&["--era", "modern"], EraChoice::Modern).await.unwrap().unwrap();
     assert_eq!(modern.version(), Version::V2026_07_28);

@@ -13,3 +13,4 @@ mod scripted;
 mod sse;
 mod streams;
 mod support;
+mod watching;

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -55,12 +55,21 @@ impl Asked {
 
     /// An answer to the requests every legacy client begins with; none for others.
     pub(crate) fn legacy_start(&self, session: &str) -> Option<Response> {
+        self.legacy_start_with(session, &json!({}))
+    }
+
+    /// The same for a server with these capabilities.
+    pub(crate) fn legacy_start_with(
+        &self,
+        session: &str,
+        capabilities: &Value,
+    ) -> Option<Response> {
         match self.method() {
             "server/discover" => Some(status(StatusCode::BAD_REQUEST)),
             "initialize" => {
                 let mut response = self.answer(&json!({
                     "protocolVersion": "2025-11-25",
-                    "capabilities": {},
+                    "capabilities": capabilities,
                     "serverInfo": {"name": "scripted", "version": "1"},
                 }));
                 response.headers_mut().insert("mcp-session-id", session.parse().unwrap());
@@ -74,11 +83,16 @@ impl Asked {
 
     /// An answer to the request every modern client begins with; none for others.
     pub(crate) fn modern_start(&self) -> Option<Response> {
+        self.modern_start_with(&json!({}))
+    }
+
+    /// The same for a server with these capabilities.
+    pub(crate) fn modern_start_with(&self, capabilities: &Value) -> Option<Response> {
         self.is("server/discover").then(|| {
             self.answer(&json!({
                 "resultType": "complete",
                 "supportedVersions": ["2026-07-28"],
-                "capabilities": {},
+                "capabilities": capabilities,
                 "ttlMs": 0,
                 "cacheScope": "private",
             }))
@@ -181,4 +195,24 @@ pub(crate) fn events(pieces: Vec<Piece>) -> Response {
 /// An event with a message.
 pub(crate) fn event(message: &Value) -> Piece {
     (0, format!("data: {message}\n\n"))
+}
+
+/// Sets a flag when it is dropped: the other side closed the stream.
+struct Dropped(Arc<AtomicBool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// A stream that says nothing and does not end; the flag is set when it is closed.
+pub(crate) fn endless(closed: &Arc<AtomicBool>) -> Response {
+    let guard = Dropped(closed.clone());
+    let body = stream::unfold(guard, |guard| async {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        Some((Ok::<_, Infallible>(":\n\n"), guard))
+    });
+    let builder = Response::builder().header("content-type", "text/event-stream");
+    builder.body(Body::from_stream(body)).unwrap()
 }

@@ -1,19 +1,16 @@
 //! Streams of streamable HTTP: order, resumption, cancellation, the connection's own stream.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
-use axum::response::Response;
 use http::{Method, StatusCode};
 use mcpgraph_mcp::client::{CallEvent, ClientError, RequestOptions};
 use mcpgraph_mcp::message::raw;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::scripted::{Scripted, event, events, status};
+use crate::scripted::{Scripted, endless, event, events, status};
 use crate::support::{Recorder, call, eventually, options, patient, within};
 
 fn done() -> Value {
@@ -98,26 +95,6 @@ async fn a_broken_modern_stream_is_lost_with_its_request() {
     let error = call(&connection, "x", json!({}), patient()).await.unwrap_err();
     assert!(matches!(&error, ClientError::Network { .. }), "{error:?}");
     assert!(error.to_string().ends_with("the stream ended before the answer"), "{error}");
-}
-
-/// Sets a flag when it is dropped: the other side closed the stream.
-struct Dropped(Arc<AtomicBool>);
-
-impl Drop for Dropped {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
-}
-
-/// A stream that says nothing and does not end; the flag is set when it is closed.
-fn endless(closed: &Arc<AtomicBool>) -> Response {
-    let guard = Dropped(closed.clone());
-    let body = futures_util::stream::unfold(guard, |guard| async {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        Some((Ok::<_, Infallible>(":\n\n"), guard))
-    });
-    let builder = Response::builder().header("content-type", "text/event-stream");
-    builder.body(Body::from_stream(body)).unwrap()
 }
 
 #[tokio::test]

@@ -6,3 +6,4 @@ mod catalogue;
 mod life;
 mod rounds;
 mod support;
+mod watching;

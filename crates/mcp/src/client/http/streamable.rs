@@ -42,6 +42,8 @@ struct Streamable {
     session: watch::Sender<Session>,
     /// Held while a new session is made, so that it is made once.
     renewal: tokio::sync::Mutex<()>,
+    /// Goes up with every new session in place of another.
+    renewals: watch::Sender<u64>,
     /// What `initialize` is asked with, again if the server forgets the session.
     initialize: Raw,
     /// The headers that tools want, learnt from `tools/list`.
@@ -65,6 +67,7 @@ pub(in super::super) fn connect(
         calls: calls.clone(),
         session: watch::Sender::new(Session::default()),
         renewal: tokio::sync::Mutex::default(),
+        renewals: watch::Sender::new(0),
         initialize,
         tools: Mutex::default(),
         shutdown: shutdown.clone(),
@@ -123,6 +126,10 @@ impl Transport for Streamable {
             let listening = listen(self.me.clone(), self.session.subscribe());
             tokio::spawn(async move { shutdown.run_until_cancelled(listening).await });
         }
+    }
+
+    fn renewals(&self) -> watch::Receiver<u64> {
+        self.renewals.subscribe()
     }
 
     async fn close(&self) {
@@ -312,7 +319,9 @@ impl Streamable {
         self.session.send_replace(Session { id, version, generation: generation + 1 });
         let initialized =
             Notification { method: "notifications/initialized".to_owned(), params: None };
-        self.send(Message::Notification(initialized)).await
+        self.send(Message::Notification(initialized)).await?;
+        self.renewals.send_modify(|count| *count += 1);
+        Ok(())
     }
 
     /// Asks outside of any session, and gives the session id that came with the answer.

@@ -141,7 +141,7 @@ impl Server {
                 &json!({
                     "resultType": "complete",
                     "supportedVersions": ["2026-07-28"],
-                    "capabilities": {"tools": {"listChanged": true}},
+                    "capabilities": capabilities(),
                     "ttlMs": 0,
                     "cacheScope": "private",
                     "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "misbehaving", "version": "1"}},
@@ -154,7 +154,7 @@ impl Server {
                 id,
                 &json!({
                     "protocolVersion": "2025-11-25",
-                    "capabilities": {"tools": {"listChanged": true}},
+                    "capabilities": capabilities(),
                     "serverInfo": {"name": "misbehaving", "version": "1"},
                     "instructions": "Expect the worst.",
                 }),
@@ -162,6 +162,7 @@ impl Server {
             Some("tools/list") => answer(id, &tools::list(message)),
             Some("tools/call") => tools::call(self, message),
             Some("ping") => answer(id, &json!({})),
+            Some("resources/subscribe" | "resources/unsubscribe") => answer(id, &json!({})),
             // Answered when it is cancelled, which ends nothing.
             Some("subscriptions/listen") => {}
             Some(method) if !id.is_null() => {
@@ -170,6 +171,10 @@ impl Server {
             _ => {}
         }
     }
+}
+
+fn capabilities() -> Value {
+    json!({"tools": {"listChanged": true}, "resources": {"subscribe": true}})
 }
 
 fn trick(trick: Option<Trick>, id: &Value) {
