@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -16,11 +16,12 @@ use mcpgraph_upstream::{Changed, Upstreams};
 use mcpgraph_value::{Map, Value};
 use serde_json::json;
 use serde_json::value::RawValue;
+use tokio::sync::Notify;
 
 use crate::listing::{self, Kind};
 use crate::names::Exposed;
 use crate::relay::{self, Params};
-use crate::tasks::Tasks;
+use crate::tasks::{self, Tasks};
 use crate::{call, result};
 
 /// The server behind every transport.
@@ -31,6 +32,8 @@ pub struct Gateway {
     runtime: Runtime,
     tasks: Tasks,
     broadcaster: Broadcaster,
+    /// Told when the offer was replaced: a resource may be another server's now.
+    replaced: Notify,
 }
 
 /// What is offered to clients; replaced as a whole when the files change.
@@ -39,9 +42,6 @@ pub struct Offer {
     exposed: Vec<Exposed>,
     header_parameters: HashMap<Arc<str>, Arc<[HeaderParameter]>>,
 }
-
-/// The capability under which a server says that it has tasks.
-const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 impl Offer {
     /// The tools of a graph, and what the exposed ones among the servers have.
@@ -71,6 +71,7 @@ impl Gateway {
             upstreams,
             tasks: Tasks::default(),
             broadcaster,
+            replaced: Notify::new(),
         })
     }
 
@@ -78,6 +79,7 @@ impl Gateway {
     pub fn replace(&self, offer: Offer) {
         let exposes = !offer.exposed.is_empty();
         let exposed = !self.offer.swap(Arc::new(offer)).exposed.is_empty();
+        self.replaced.notify_one();
         self.broadcaster.send(&Change::Tools);
         // Only exposed servers have resources and prompts.
         if exposes || exposed {
@@ -104,6 +106,38 @@ impl Gateway {
                     }
                 }
                 Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
+            }
+        }
+    }
+
+    /// Has each exposed server tell of those of its resources that some client watches, until the
+    /// future is dropped.
+    pub async fn follow_watched(self: Arc<Self>) {
+        let mut epoch = self.broadcaster.watch_resources();
+        let mut watching: Vec<String> = Vec::new();
+        loop {
+            epoch.mark_unchanged();
+            let offer = self.offer.load_full();
+            // Servers that watched something may have to stop.
+            let mut wanted: BTreeMap<String, BTreeSet<String>> =
+                watching.drain(..).map(|server| (server, BTreeSet::new())).collect();
+            for uri in self.broadcaster.watched_resources() {
+                if let Some(server) = self.find_resource(&offer, &uri).await {
+                    wanted.entry(server).or_default().insert(uri);
+                }
+            }
+            for (server, uris) in wanted {
+                let watches = !uris.is_empty();
+                if let Err(error) = self.upstreams.watch_resources(&server, uris) {
+                    tracing::debug!(server, %error, "resources are not watched");
+                }
+                if watches {
+                    watching.push(server);
+                }
+            }
+            tokio::select! {
+                changed = epoch.changed() => if changed.is_err() { return },
+                () = self.replaced.notified() => {}
             }
         }
     }
@@ -229,18 +263,35 @@ impl Gateway {
         self.pass_named(&server, &inner, call, params).await
     }
 
-    /// Requests that name a resource by its URI.
-    async fn with_resource(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
+    async fn read_resource(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
         let params = relay::params(call)?;
-        let uri = relay::text(&params, "uri")?;
-        let Some(server) = self.find_resource(offer, &uri).await else {
+        let server = self.server_of_resource(offer, call, &params).await?;
+        relay::pass(&self.upstreams, &server, call, &params).await
+    }
+
+    /// `resources/subscribe` and its opposite. The session knows what its client watches, and
+    /// [`Self::follow_watched`] tells the servers; here is only seen to it that somebody has it.
+    async fn watch_resource(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
+        let params = relay::params(call)?;
+        self.server_of_resource(offer, call, &params).await?;
+        Ok(raw(&json!({})))
+    }
+
+    /// The server of the resource that a request names by its URI.
+    async fn server_of_resource(
+        &self,
+        offer: &Offer,
+        call: &Call,
+        params: &Params,
+    ) -> Result<String, RpcError> {
+        let uri = relay::text(params, "uri")?;
+        self.find_resource(offer, &uri).await.ok_or_else(|| {
             let code = match call.version().era() {
                 Era::Modern => code::INVALID_PARAMS,
                 Era::Legacy => code::RESOURCE_NOT_FOUND,
             };
-            return Err(RpcError::new(code, "Resource not found").with_data(&json!({ "uri": uri })));
-        };
-        relay::pass(&self.upstreams, &server, call, &params).await
+            RpcError::new(code, "Resource not found").with_data(&json!({ "uri": uri }))
+        })
     }
 
     /// Completion of an argument: the reference says of whose prompt or resource.
@@ -271,6 +322,7 @@ impl Gateway {
 
     /// Requests about a task go to the server that runs it.
     async fn with_task(&self, call: &Call) -> Result<Raw, RpcError> {
+        tasks::require(&call.client)?;
         let params = relay::params(call)?;
         let id = relay::text(&params, "taskId")?;
         let server = self
@@ -299,8 +351,9 @@ impl Gateway {
                     all.insert(key, found.clone());
                 }
             }
-            if let Some(tasks) = theirs.get("extensions").and_then(|all| all.get(TASKS)) {
-                all.insert("extensions", Map::from_iter([(TASKS, tasks.clone())]));
+            let extensions = theirs.get("extensions");
+            if let Some(found) = extensions.and_then(|all| all.get(tasks::EXTENSION)) {
+                all.insert("extensions", Map::from_iter([(tasks::EXTENSION, found.clone())]));
             }
         }
         all.into()
@@ -316,8 +369,9 @@ impl Service for Gateway {
             "tools/call" => self.call_tool(&offer, &call).await,
             "resources/list" => Ok(self.list(&offer, Kind::Resources).await),
             "resources/templates/list" => Ok(self.list(&offer, Kind::Templates).await),
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
-                self.with_resource(&offer, &call).await
+            "resources/read" => self.read_resource(&offer, &call).await,
+            "resources/subscribe" | "resources/unsubscribe" => {
+                self.watch_resource(&offer, &call).await
             }
             "prompts/list" => Ok(self.list(&offer, Kind::Prompts).await),
             "prompts/get" => self.get_prompt(&offer, &call).await,

@@ -1,9 +1,15 @@
-//! Which server a task runs on.
+//! Which server a task runs on, and who may ask for it.
 
 use indexmap::IndexMap;
-use mcpgraph_mcp::message::Raw;
+use mcpgraph_mcp::message::{Raw, RpcError, code};
+use mcpgraph_mcp::server::Client;
+use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde::Deserialize;
+use serde_json::json;
+
+/// The extension that tasks are, as both sides name it among their capabilities.
+pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// How many tasks are remembered; the oldest are forgotten first.
 const MAX_TASKS: usize = 10_000;
@@ -50,5 +56,18 @@ impl Tasks {
     /// The server of a task.
     pub(crate) fn server(&self, id: &str) -> Option<String> {
         self.0.lock().get(id).cloned()
+    }
+}
+
+/// Refuses a client that did not say that it knows tasks.
+pub(crate) fn require(client: &Client) -> Result<(), RpcError> {
+    let capabilities = Value::from_json(client.capabilities.get()).unwrap_or_default();
+    match capabilities.get("extensions").and_then(|extensions| extensions.get(EXTENSION)) {
+        Some(Value::Object(_)) => Ok(()),
+        _ => Err(RpcError::new(
+            code::MISSING_CLIENT_CAPABILITY,
+            format!("the client did not declare the extension `{EXTENSION}`, which tasks need"),
+        )
+        .with_data(&json!({ "requiredCapabilities": { "extensions": { EXTENSION: {} } } }))),
     }
 }

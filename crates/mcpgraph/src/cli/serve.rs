@@ -66,11 +66,13 @@ fn serve_files(files: Files, transport: Transport, follows: bool) -> anyhow::Res
         let broadcaster = Broadcaster::new();
         let gateway = product.gateway(broadcaster.clone());
         let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());
+        let watched = tokio::spawn(Arc::clone(&gateway).follow_watched());
         let reload = follows.then(|| {
             tokio::spawn(reload::follow(files, seen, Arc::clone(&product), gateway.clone()))
         });
         let outcome = over(transport, gateway, broadcaster).await;
         changes.abort();
+        watched.abort();
         if let Some(reload) = reload {
             reload.abort();
         }
