@@ -8,14 +8,14 @@ use crate::product::Product;
 #[test]
 fn every_client_calls_graph_tools_over_stdio() {
     let Some(environment) = Environment::find() else { return };
-    let Some(product) = Product::new("graph.yaml") else { return };
+    let product = Product::new("graph.yaml");
     check_every_client(&environment, &product.over_stdio().to_json());
 }
 
 #[test]
 fn every_client_calls_graph_tools_over_http() {
     let Some(environment) = Environment::find() else { return };
-    let Some(product) = Product::new("graph.yaml") else { return };
+    let product = Product::new("graph.yaml");
     let server = product.over_http();
     check_every_client(&environment, &server.to_json());
 }

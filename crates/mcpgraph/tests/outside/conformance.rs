@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use crate::product::Product;
 
-/// The requirement sets, with the number of checks in each.
-const REQUIREMENTS: [(&str, u32); 2] = [("2025-11-25", 83), ("2026-07-28", 197)];
+/// The requirement sets, with the least number of checks that must pass in each. A few more apply
+/// where an answer takes so long that it becomes a stream.
+const REQUIREMENTS: [(&str, u32); 2] = [("2025-11-25", 80), ("2026-07-28", 196)];
 
 /// The tools of `tests/interop/conformance.yaml`, which the fixture server leaves out.
 const GRAPHS: [&str; 5] = [
@@ -40,10 +41,10 @@ fn check(mut upstream: Value) {
     let Some(environment) = Environment::find() else { return };
     upstream["expose"] = json!({"prefix": "none"});
     let product = Product::with_server("conformance.yaml", "fixture", &upstream);
-    let Some(product) = product else { return };
     let server = product.over_http();
     for (version, checks) in REQUIREMENTS {
         let totals = conformance::run(&environment, &server.url("/mcp"), version);
-        assert_eq!((totals.passed, totals.failed), (checks, 0), "{version}");
+        assert_eq!(totals.failed, 0, "{version}");
+        assert!(totals.passed >= checks, "{version}: {totals:?}, not {checks}");
     }
 }

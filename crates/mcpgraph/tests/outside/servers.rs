@@ -41,7 +41,7 @@ fn check_both_transports(script: &Program) {
 
 fn check(server: &Value) {
     eprintln!("{server}");
-    let Some(product) = Product::with_server("upstream.yaml", "calculator", server) else { return };
+    let product = Product::with_server("upstream.yaml", "calculator", server);
     let mut client = StdioClient::connect(&product.over_stdio());
 
     let said = client.call_tool("add_and_say", &json!({"a": 2, "b": 3}));

@@ -1,4 +1,5 @@
-//! The tools that ask the client in the middle of a call, as the older era does it.
+//! The tools that ask the client in the middle of a call: by a request in the older era, by their
+//! result in the newer one.
 #![expect(deprecated, reason = "the older era's sampling is what is to be tested")]
 
 use rmcp::{
@@ -6,9 +7,14 @@ use rmcp::{
     model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
     service::{RequestContext, ServiceError},
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::handler::{argument, typed};
+use crate::handler::{argument, is_modern, typed};
+use crate::rounds;
+
+/// What the only question of a call goes by in the newer era.
+const QUESTION: &str = "question";
 
 /// The answer of the tool, if it is one of these.
 pub(crate) async fn call(
@@ -16,67 +22,84 @@ pub(crate) async fn call(
     context: &RequestContext<RoleServer>,
 ) -> Result<Option<CallToolResponse>, ErrorData> {
     let arguments = request.arguments.as_ref();
-    let answer = match request.name.as_ref() {
-        "test_sampling" => sample(&argument(arguments, "prompt")?, context).await?,
+    let question = match request.name.as_ref() {
+        "test_sampling" => Question::sampling(&argument(arguments, "prompt")?),
         "test_elicitation" => {
             let message = argument(arguments, "message")?;
-            elicit("User response", &message, contact_form(), context).await?
+            Question::elicitation("User response", &message, &contact_form())
         }
         "test_elicitation_sep1034_defaults" => {
             let message = "Please check these values";
-            elicit("Elicitation completed", message, form_with_defaults(), context).await?
+            Question::elicitation("Elicitation completed", message, &form_with_defaults())
         }
         "test_elicitation_sep1330_enums" => {
             let message = "Please choose";
-            elicit("Elicitation completed", message, form_with_choices(), context).await?
+            Question::elicitation("Elicitation completed", message, &form_with_choices())
         }
         _ => return Ok(None),
     };
-    Ok(Some(answer.into()))
+    if !is_modern(context) {
+        return question.put(context).await.map(Some);
+    }
+    let answers = request.input_responses.as_ref();
+    match answers.and_then(|answers| answers.get(QUESTION)) {
+        Some(answer) => Ok(Some(question.answered(answer))),
+        None => rounds::ask(json!({ QUESTION: question.request })).map(Some),
+    }
 }
 
-async fn sample(
-    prompt: &str,
-    context: &RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
-    let params = typed(json!({
-        "messages": [{"role": "user", "content": {"type": "text", "text": prompt}}],
-        "maxTokens": 100,
-    }))?;
-    Ok(match context.peer.create_message(params).await {
-        Err(error) => failed(&error),
-        Ok(answer) => {
-            let answer = serde_json::to_value(&answer).unwrap_or_default();
-            let text = answer["content"]["text"].as_str().unwrap_or_default();
-            succeeded(format!("LLM response: {text}"))
-        }
-    })
+/// What a tool asks.
+struct Question {
+    /// The method and the parameters.
+    request: Value,
+    /// How the tool's text begins.
+    label: &'static str,
+    is_sampling: bool,
 }
 
-async fn elicit(
-    label: &str,
-    message: &str,
-    form: Value,
-    context: &RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
-    let params = typed(json!({"mode": "form", "message": message, "requestedSchema": form}))?;
-    Ok(match context.peer.create_elicitation(params).await {
-        Err(error) => failed(&error),
-        Ok(answer) => {
-            let answer = serde_json::to_value(&answer).unwrap_or_default();
+impl Question {
+    fn sampling(prompt: &str) -> Self {
+        let request = rounds::sampling(prompt);
+        Self { request, label: "LLM response", is_sampling: true }
+    }
+
+    fn elicitation(label: &'static str, message: &str, form: &Value) -> Self {
+        let params = json!({"mode": "form", "message": message, "requestedSchema": form});
+        let request = json!({"method": "elicitation/create", "params": params});
+        Self { request, label, is_sampling: false }
+    }
+
+    /// Asks as the older era does.
+    async fn put(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let params = self.request["params"].clone();
+        let answer = if self.is_sampling {
+            value(context.peer.create_message(typed(params)?).await)
+        } else {
+            value(context.peer.create_elicitation(typed(params)?).await)
+        };
+        Ok(match answer {
+            Ok(answer) => self.answered(&answer),
+            // A client that cannot be asked is a fault the caller should read.
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]).into(),
+        })
+    }
+
+    fn answered(&self, answer: &Value) -> CallToolResponse {
+        let text = if self.is_sampling {
+            answer["content"]["text"].as_str().unwrap_or_default().to_owned()
+        } else {
             let action = answer["action"].as_str().unwrap_or_default();
-            succeeded(format!("{label}: action={action}, content={}", answer["content"]))
-        }
-    })
+            format!("action={action}, content={}", answer["content"])
+        };
+        rounds::done(format!("{}: {text}", self.label))
+    }
 }
 
-fn succeeded(text: String) -> CallToolResult {
-    CallToolResult::success(vec![ContentBlock::text(text)])
-}
-
-/// A client that cannot be asked is a fault the caller should read.
-fn failed(error: &ServiceError) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(error.to_string())])
+fn value<T: Serialize>(answer: Result<T, ServiceError>) -> Result<Value, ServiceError> {
+    answer.map(|answer| serde_json::to_value(&answer).unwrap_or_default())
 }
 
 fn contact_form() -> Value {

@@ -71,7 +71,8 @@ pub(crate) fn accepted(
     }
 }
 
-fn sampling(prompt: &str) -> Value {
+/// A prompt for the client's model.
+pub(crate) fn sampling(prompt: &str) -> Value {
     json!({
         "method": "sampling/createMessage",
         "params": {
@@ -85,11 +86,13 @@ fn roots() -> Value {
     json!({"method": "roots/list", "params": {}})
 }
 
-fn done(text: impl Into<String>) -> CallToolResponse {
+/// A result that is only a text.
+pub(crate) fn done(text: impl Into<String>) -> CallToolResponse {
     CallToolResult::success(vec![ContentBlock::text(text)]).into()
 }
 
-fn ask(requests: Value) -> Result<CallToolResponse, ErrorData> {
+/// A result that asks.
+pub(crate) fn ask(requests: Value) -> Result<CallToolResponse, ErrorData> {
     typed(requests).map(|requests| InputRequiredResult::from_input_requests(requests).into())
 }
 
