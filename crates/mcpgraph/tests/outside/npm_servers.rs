@@ -58,3 +58,27 @@ fn every_kind_of_result_reaches_the_graph() {
 
     client.close();
 }
+
+/// The server tells of a resource every few seconds, to whom it was subscribed for.
+#[test]
+fn updates_of_a_watched_resource_reach_the_client() {
+    let Some(environment) = Environment::find() else { return };
+    let server = environment.package("@modelcontextprotocol/server-everything/dist/index.js");
+    let mut server = server.arg("stdio").to_json();
+    server["expose"] = json!({"prefix": "none"});
+    let product = Product::with_server("graph.yaml", "everything", &server);
+    let mut client = StdioClient::connect(&product.over_stdio());
+
+    let resource = json!({"uri": "demo://resource/dynamic/text/1"});
+    client.request("resources/subscribe", &resource);
+    client.call_tool("toggle-subscriber-updates", &json!({}));
+    let updated = loop {
+        let message = client.receive();
+        if message["method"] == "notifications/resources/updated" {
+            break message;
+        }
+    };
+    assert_eq!(updated["params"], resource);
+
+    client.close();
+}
