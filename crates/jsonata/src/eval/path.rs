@@ -139,6 +139,8 @@ impl Evaluator<'_> {
             item if taken == steps.len() => Straight::Whole(item),
             None => Straight::Whole(None),
             _ if taken == 0 => Straight::Not,
+            // Nothing is left for the other steps.
+            Some(Item::Value(Value::Array(items))) if items.is_empty() => Straight::Whole(None),
             Some(array @ Item::Value(Value::Array(_))) => Straight::Up(taken, array),
             Some(item) => Straight::Up(taken, Item::sequence(vec![item])),
         }

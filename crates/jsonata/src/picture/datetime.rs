@@ -29,7 +29,7 @@ pub(super) struct Marker {
     pub(super) format: Option<IntegerFormat>,
     pub(super) max_width: Option<f64>,
     /// How many digits of a year are shown.
-    year_digits: Option<usize>,
+    year_digits: Option<f64>,
     /// How many digits are read when another number follows at once.
     pub(super) parse_width: Option<usize>,
     /// `t`: an offset of zero is written `Z`.
@@ -208,12 +208,12 @@ impl Marker {
         if component == 'Y' {
             match max_width {
                 Some(max) => {
-                    self.year_digits = Some(max.max(0.0) as usize);
+                    self.year_digits = Some(max);
                     decimal.mandatory = max.max(0.0) as usize;
                 }
                 None => {
                     let width = decimal.mandatory + decimal.optional;
-                    self.year_digits = (width >= 2).then_some(width);
+                    self.year_digits = (width >= 2).then_some(width as f64);
                 }
             }
         }
@@ -247,7 +247,7 @@ impl Marker {
                     return self.write_name(component, value);
                 }
                 if let Some(digits) = self.year_digits {
-                    value %= 10_f64.powi(i32::try_from(digits).unwrap_or(i32::MAX));
+                    value %= 10_f64.powf(digits);
                 }
                 match &self.format {
                     Some(format) => format.format(value, budget),
@@ -315,12 +315,9 @@ impl Marker {
     }
 }
 
-/// A width; `*` is any.
+/// A width; `*` is any, and what is no number is one that nothing compares to.
 fn parse_width(text: &str) -> Option<f64> {
-    if text == "*" {
-        return None;
-    }
-    Some(js::number::parse_int(text)).filter(|width| !width.is_nan())
+    (text != "*").then(|| js::number::parse_int(text))
 }
 
 fn default_presentation(component: char) -> Option<&'static str> {
