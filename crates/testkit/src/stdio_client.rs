@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    process::{Child, ChildStdin, Stdio},
+    process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{Receiver, sync_channel},
     thread,
     time::{Duration, Instant},
@@ -40,9 +40,19 @@ impl StdioClient {
     /// # Panics
     /// If the program does not start or does not answer `initialize`.
     pub fn connect(program: &Program) -> Self {
-        let child = program.command().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut client = Self::start(program.command());
+        client.initialize();
+        client
+    }
+
+    /// Starts a server and says nothing to it yet.
+    ///
+    /// # Panics
+    /// If the program does not start.
+    pub fn start(mut command: Command) -> Self {
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child =
-            child.unwrap_or_else(|error| panic!("could not start {program:?}: {error}"));
+            child.unwrap_or_else(|error| panic!("could not start {command:?}: {error}"));
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().unwrap();
         let (sender, messages) = sync_channel(MESSAGES_KEPT);
@@ -54,8 +64,15 @@ impl StdioClient {
                 }
             }
         });
-        let mut client = Self { child, stdin, messages, last_id: 0 };
-        let answer = client.request(
+        Self { child, stdin, messages, last_id: 0 }
+    }
+
+    /// Opens a session of the older era.
+    ///
+    /// # Panics
+    /// If the server does not answer `initialize`.
+    pub fn initialize(&mut self) -> Value {
+        let answer = self.request(
             "initialize",
             &json!({
                 "protocolVersion": "2025-11-25",
@@ -64,8 +81,13 @@ impl StdioClient {
             }),
         );
         assert!(answer["result"].is_object(), "initialize: {answer}");
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        client
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        answer["result"].clone()
+    }
+
+    /// The id of the server's process.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
     }
 
     /// The result of a tool call.
@@ -83,16 +105,38 @@ impl StdioClient {
     /// # Panics
     /// If there is no answer in time.
     pub fn request(&mut self, method: &str, params: &Value) -> Value {
-        self.last_id += 1;
-        let id = self.last_id;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let id = self.begin(method, params);
         loop {
-            let message = self.messages.recv_timeout(ANSWER_LIMIT);
-            let message = message.unwrap_or_else(|error| panic!("no answer to {method}: {error}"));
+            let message = self.receive();
             if message["id"] == id && message.get("method").is_none() {
                 return message;
             }
         }
+    }
+
+    /// Sends a request without waiting for its answer; gives the request's id.
+    ///
+    /// # Panics
+    /// If the server does not read.
+    pub fn begin(&mut self, method: &str, params: &Value) -> u64 {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// The next message, whatever it is.
+    ///
+    /// # Panics
+    /// If there is none in time.
+    pub fn receive(&mut self) -> Value {
+        let message = self.messages.recv_timeout(ANSWER_LIMIT);
+        message.unwrap_or_else(|error| panic!("no message from the server: {error}"))
+    }
+
+    /// The next message if one comes within this time.
+    pub fn receive_within(&mut self, limit: Duration) -> Option<Value> {
+        self.messages.recv_timeout(limit).ok()
     }
 
     /// Goes away, as clients do: the server's standard input is closed.
@@ -108,7 +152,11 @@ impl StdioClient {
         }
     }
 
-    fn send(&mut self, message: &Value) {
+    /// Sends a message as it is.
+    ///
+    /// # Panics
+    /// If the server does not read.
+    pub fn send(&mut self, message: &Value) {
         let stdin = self.stdin.as_mut().expect("open until the client is dropped");
         writeln!(stdin, "{message}").expect("the server reads");
     }
