@@ -153,6 +153,6 @@ impl Progress {
         };
         let params = raw(&serde_json::json!({ "progress": progress, "message": message }));
         // A client that does not keep up misses some; the next one says more anyway.
-        let _ = out.try_send(params);
+        drop(out.try_send(params));
     }
 }

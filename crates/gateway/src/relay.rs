@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 /// How long a client may think about a question of an upstream server.
-pub(crate) const CLIENT_PATIENCE: Duration = Duration::from_secs(600);
+pub(crate) const CLIENT_PATIENCE: Duration = Duration::from_mins(10);
 
 /// How many messages of a server wait for the client before the server is slowed down.
 const PENDING_EVENTS: usize = 64;

@@ -24,7 +24,7 @@ pub(crate) fn answer(finished: &Finished, tool: &Tool, version: Version) -> Resu
             ErrorKind::ProtocolError { code } => Err(RpcError {
                 code,
                 message: format!("{error} (run {})", finished.run),
-                data: error.data.as_ref().map(|data| raw(data)),
+                data: error.data.as_ref().map(raw),
             }),
             _ => Ok(raw(&failure(error, tool, finished))),
         },

@@ -31,7 +31,7 @@ pub struct DemoServer {
 }
 
 /// The longest a `slow` call may take.
-const LONGEST: Duration = Duration::from_secs(600);
+const LONGEST: Duration = Duration::from_mins(10);
 
 #[derive(Deserialize)]
 struct CallParams {

@@ -39,16 +39,12 @@ const GRAPH_FOLDER: &str = "GRAPH_DIR";
 impl Files {
     /// Reads, checks and compiles.
     pub fn load(&self) -> Loaded {
-        let mut diagnostics = Diagnostics::new();
         let source = match read(&self.graph) {
             Ok(source) => source,
-            Err(diagnostic) => {
-                return Loaded { file: None, graph: None, diagnostics: diagnostic.into() };
-            }
+            Err(diagnostics) => return Loaded { file: None, graph: None, diagnostics },
         };
         let variables = |name: &str| variable(name, &self.graph);
-        let (file, found) = mcpgraph_config::read_graph(&source, &variables);
-        diagnostics.extend(found);
+        let (file, mut diagnostics) = mcpgraph_config::read_graph(&source, &variables);
         let Some(mut file) = file else { return Loaded { file: None, graph: None, diagnostics } };
         if let Some(path) = &self.mcp {
             match read(path) {
@@ -58,7 +54,7 @@ impl Files {
                     diagnostics.extend(found);
                     mcpgraph_config::merge_servers(&mut file, servers);
                 }
-                Err(diagnostic) => diagnostics.push(diagnostic),
+                Err(found) => diagnostics.extend(found),
             }
         }
         let (graph, found) = mcpgraph_graph::compile(&file);
@@ -70,11 +66,12 @@ impl Files {
 }
 
 /// Reads one file, or says why it cannot be read.
-pub fn read(path: &Path) -> Result<Arc<Source>, Diagnostic> {
+pub fn read(path: &Path) -> Result<Arc<Source>, Diagnostics> {
     let name = path.display().to_string();
-    let unreadable = |why: String| {
+    let unreadable = |why: String| -> Diagnostics {
         Diagnostic::error(codes::FILE_UNREADABLE, format!("cannot read `{name}`: {why}"))
-            .hint("give the path of a file with -g; `mcpgraph init` writes a first one")
+            .hint("check the path; `mcpgraph init` writes a first graph file")
+            .into()
     };
     let file = fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let mut bytes = Vec::new();

@@ -36,7 +36,7 @@ pub(crate) async fn follow(
     // One wake-up is enough however many changes there are: the files are read anew anyway.
     let (changed, mut wake) = mpsc::channel::<()>(1);
     // The first look is for what changed before the watch began.
-    let _ = changed.try_send(());
+    changed.try_send(()).ok();
     let _watcher = match watch(&files, changed) {
         Ok(watcher) => watcher,
         Err(error) => {
@@ -80,7 +80,7 @@ fn watch(files: &Files, changed: mpsc::Sender<()>) -> notify::Result<Recommended
             return;
         }
         // Full means that a wake-up is on its way already.
-        let _ = changed.try_send(());
+        changed.try_send(()).ok();
     })?;
     for folder in folders(files) {
         watcher.watch(&folder, RecursiveMode::NonRecursive)?;

@@ -28,11 +28,11 @@ fn summary(all: &Diagnostics, files: usize) -> String {
         1 => format!("1 {word}"),
         number => format!("{number} {word}s"),
     };
-    let files = count(files, "file");
-    match (all.error_count(), all.warning_count()) {
-        (0, 0) => format!("{files} checked, no problems\n"),
-        (errors, warnings) => {
-            format!("{files} checked, {}, {}\n", count(errors, "error"), count(warnings, "warning"))
-        }
-    }
+    let found: Vec<String> = [(all.error_count(), "error"), (all.warning_count(), "warning")]
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| count(number, word))
+        .collect();
+    let found = if found.is_empty() { String::from("no problems") } else { found.join(", ") };
+    format!("{} checked, {found}\n", count(files, "file"))
 }

@@ -64,16 +64,16 @@ fn describe(error: &ExprError) -> Value {
 }
 
 fn read_json(path: &Path) -> anyhow::Result<Value> {
-    let text = if path == Path::new("-") {
+    let name = path.display();
+    if path == Path::new("-") {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text)?;
-        text
+        Value::from_json(&text).map_err(|error| anyhow::anyhow!("stdin is not JSON: {error}"))
     } else {
-        std::fs::read_to_string(path)
-            .map_err(|error| anyhow::anyhow!("cannot read `{}`: {error}", path.display()))?
-    };
-    Value::from_json(&text)
-        .map_err(|error| anyhow::anyhow!("`{}` is not JSON: {error}", path.display()))
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| anyhow::anyhow!("cannot read `{name}`: {error}"))?;
+        Value::from_json(&text).map_err(|error| anyhow::anyhow!("`{name}` is not JSON: {error}"))
+    }
 }
 
 fn now_millis() -> i64 {

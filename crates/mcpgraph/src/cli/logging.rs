@@ -8,9 +8,9 @@ pub(super) fn start(args: &LoggingArgs) -> anyhow::Result<()> {
         .map_err(|error| super::usage(format!("--log-level: {error}")))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second call, in a test say, keeps what the first set up.
-    let _ = match args.log_format {
+    drop(match args.log_format {
         LogFormat::Text => builder.with_ansi(super::output::is_watched()).try_init(),
         LogFormat::Json => builder.json().try_init(),
-    };
+    });
     Ok(())
 }

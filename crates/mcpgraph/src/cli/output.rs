@@ -15,7 +15,7 @@ pub(crate) fn data(text: &str) -> anyhow::Result<()> {
 
 /// Writes to stderr. Where that is closed nobody is there to be told.
 pub(crate) fn say(text: &str) {
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    drop(anstream::stderr().lock().write_all(text.as_bytes()));
 }
 
 /// Writes an error to stderr.

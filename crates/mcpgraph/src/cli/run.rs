@@ -11,6 +11,7 @@ use mcpgraph_mcp::message::Raw;
 use mcpgraph_runtime::{Caller, Finished};
 use mcpgraph_value::{Map, Value};
 use parking_lot::Mutex;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use self::steps::Steps;
@@ -32,14 +33,15 @@ pub(super) fn run(args: RunArgs) -> anyhow::Result<Exit> {
         let watcher = Arc::new(Watcher::new(args.trace));
         let cancel = CancellationToken::new();
         let interrupted = cancel.clone();
-        let signal = tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let signals = tokio::spawn(async move {
+            if interrupt.recv().await.is_some() {
                 interrupted.cancel();
             }
         });
         let caller = Arc::clone(&watcher) as Arc<dyn Caller>;
         let finished = product.run_for(&tool, input, caller, cancel.clone()).await;
-        signal.abort();
+        signals.abort();
         watcher.finish();
         product.close().await;
         report(&finished, &watcher, args.json)?;

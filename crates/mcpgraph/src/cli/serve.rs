@@ -6,6 +6,7 @@ use mcpgraph_mcp::server::{
     standard_streams,
 };
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::args::{FileArgs, ServeArgs};
@@ -88,7 +89,7 @@ async fn over(
 ) -> anyhow::Result<Exit> {
     let shutdown = CancellationToken::new();
     let server = Server::new(service, broadcaster, Limits::default(), shutdown.clone());
-    let signals = tokio::spawn(stop_on_signal(shutdown));
+    let signals = tokio::spawn(stop_on_signal(shutdown)?);
     match transport {
         Transport::Stdio => {
             let (input, output) = standard_streams();
@@ -113,19 +114,19 @@ pub(super) async fn over_stdio(service: Arc<dyn Service>) -> anyhow::Result<Exit
     over(Transport::Stdio, service, Broadcaster::new()).await
 }
 
-/// Ends the server in an orderly way when the system or the keyboard asks for it.
-async fn stop_on_signal(shutdown: CancellationToken) {
-    let mut terminate =
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(terminate) => terminate,
-            Err(error) => {
-                tracing::warn!(%error, "signals cannot be received");
-                return;
-            }
-        };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
-    shutdown.cancel();
+/// What happens when the system or the keyboard asks the server to end.
+///
+/// The signals are caught from here on, not only when the future is first looked at.
+fn stop_on_signal(
+    shutdown: CancellationToken,
+) -> std::io::Result<impl Future<Output = ()> + use<>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        shutdown.cancel();
+    })
 }
