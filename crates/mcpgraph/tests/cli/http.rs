@@ -1,0 +1,157 @@
+//! The product over HTTP, spoken to as plainly as possible.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::product::{beside, command, eventually};
+
+/// The product listening at a port it was free to choose.
+struct Listening {
+    child: Child,
+    address: String,
+}
+
+impl Listening {
+    fn start(options: &[&str]) -> Self {
+        let mut child = command()
+            .args(["serve", "--http", "127.0.0.1:0", "-g"])
+            .arg(beside("graphs/calls.yaml"))
+            .args(options)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("serving MCP at http://").expect("an address");
+        let address = address.strip_suffix("/mcp").expect("the path").to_owned();
+        Self { child, address }
+    }
+
+    /// Sends a request and reads nothing yet.
+    fn send(&self, head: &str, body: &Value) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let body = body.to_string();
+        let length = body.len();
+        write!(
+            stream,
+            "{head}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+             Accept: application/json, text/event-stream\r\nConnection: close\r\n\r\n{body}"
+        )
+        .unwrap();
+        stream
+    }
+
+    /// Posts a message; gives the status line and everything after it.
+    fn post(&self, headers: &str, body: &Value) -> (String, String) {
+        let mut answer = String::new();
+        let head = format!("POST /mcp HTTP/1.1\r\n{headers}");
+        self.send(&head, body).read_to_string(&mut answer).unwrap();
+        let (status, rest) = answer.split_once("\r\n").unwrap();
+        (status.to_owned(), rest.to_owned())
+    }
+
+    fn host(&self) -> String {
+        format!("Host: {}", self.address)
+    }
+
+    fn end(&mut self) {
+        let process = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
+        kill_process(process, Signal::TERM).unwrap();
+        eventually("the server ends", || self.child.try_wait().unwrap().is_some());
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended by itself, and then there is nothing to end.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn initialize() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }})
+}
+
+/// A call in the modern era, with the headers that mirror it.
+fn modern_call(id: u64, tool: &str, arguments: Value) -> (String, Value) {
+    let body = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+        "name": tool,
+        "arguments": arguments,
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }});
+    let headers =
+        format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}");
+    (headers, body)
+}
+
+#[test]
+fn both_eras_are_served() {
+    let mut server = Listening::start(&[]);
+    let (status, rest) = server.post(&server.host(), &initialize());
+    assert_eq!(status, "HTTP/1.1 200 OK", "{rest}");
+    assert!(rest.contains(r#""name":"calls""#), "{rest}");
+
+    let (headers, body) = modern_call(7, "count", json!({"n": 3}));
+    let (status, rest) = server.post(&format!("{}\r\n{headers}", server.host()), &body);
+    assert_eq!(status, "HTTP/1.1 200 OK", "{rest}");
+    assert!(rest.contains(r#""text":"3""#), "{rest}");
+    server.end();
+}
+
+#[test]
+fn a_name_that_is_not_this_machine_is_refused() {
+    let server = Listening::start(&["--allow-host", "mcp.example"]);
+    for (host, status) in [
+        ("Host: evil.example", "HTTP/1.1 403 Forbidden"),
+        ("Host: mcp.example", "HTTP/1.1 200 OK"),
+        ("Host: localhost", "HTTP/1.1 200 OK"),
+        ("Host: localhost\r\nOrigin: https://evil.example", "HTTP/1.1 403 Forbidden"),
+    ] {
+        assert_eq!(server.post(host, &initialize()).0, status, "{host}");
+    }
+}
+
+#[test]
+fn an_address_in_use_is_trouble() {
+    let server = Listening::start(&[]);
+    let output = command()
+        .args(["serve", "--http", &server.address, "-g"])
+        .arg(beside("graphs/calls.yaml"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let expected = format!("error: cannot listen at {}: ", server.address);
+    assert!(said.starts_with(&expected), "{said}");
+}
+
+#[test]
+fn it_ends_when_the_system_asks_though_clients_wait() {
+    let mut server = Listening::start(&[]);
+    let (headers, body) = modern_call(1, "wait", json!({"ms": 600_000}));
+    let head = format!("POST /mcp HTTP/1.1\r\n{}\r\n{headers}", server.host());
+    let call = server.send(&head, &body);
+    // A connection on which nothing is ever said.
+    let idle = TcpStream::connect(&server.address).unwrap();
+    let (status, _) = server.post(&server.host(), &initialize());
+    assert_eq!(status, "HTTP/1.1 200 OK");
+    server.end();
+    drop((call, idle));
+}

@@ -1,0 +1,18 @@
+//! The binary as its users see it: what is typed and what comes out, what clients ask and what
+//! they get, and what is left behind when it ends.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+mod calls;
+mod codes;
+mod documents;
+mod examples;
+mod failures;
+mod http;
+mod life;
+mod listing;
+mod product;
+mod progress;
+mod reload;
+mod results;
+mod schema;
+mod sessions;

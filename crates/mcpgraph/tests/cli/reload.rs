@@ -1,0 +1,148 @@
+//! An edit of the file, while it is served.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::product::{BINARY, Era, Served, eventually};
+
+/// A graph whose tool says a word, after a while if that is wanted.
+fn graph(word: &str) -> String {
+    format!(
+        r#"
+version: "1.0"
+server: {{ name: edited, version: "1.0.0" }}
+mcpServers:
+  demo: {{ command: "${{MCPGRAPH_BIN}}", args: [demo-server] }}
+tools:
+  - name: say
+    description: Says a word
+    inputSchema: {{ type: object, properties: {{ ms: {{ type: integer, default: 0 }} }} }}
+    nodes:
+      - {{ id: entry, type: entry, next: wait }}
+      - {{ id: wait, type: mcp, server: demo, tool: slow, args: {{ ms: $.entry.ms }}, next: word }}
+      - {{ id: word, type: transform, transform: {{ expr: '"{word}"' }}, next: exit }}
+      - {{ id: exit, type: exit }}
+"#
+    )
+}
+
+const MORE: &str = r"
+  - name: another
+    description: Came later
+    inputSchema: { type: object }
+    nodes:
+      - { id: entry, type: entry, next: exit }
+      - { id: exit, type: exit }
+";
+
+fn is_change(message: &Value) -> bool {
+    message["method"] == "notifications/tools/list_changed"
+}
+
+fn said(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap()
+}
+
+#[test]
+fn an_edit_is_served_without_a_restart() {
+    let mut served = Served::text(&graph("old"), Era::Legacy);
+    assert_eq!(served.tool_names(), ["say"]);
+    // This call is under way while the file changes, and ends as it began.
+    let waiting = served.begin("say", json!({"ms": 1500}));
+    served.edit(&(graph("new") + MORE));
+
+    let mut answer = None;
+    loop {
+        let message = served.client.receive();
+        if is_change(&message) {
+            break;
+        }
+        assert_eq!(message["id"], waiting, "{message}");
+        answer = Some(message);
+    }
+    let answer = answer.unwrap_or_else(|| served.answer(waiting));
+    assert_eq!(said(&answer), "old");
+    assert_eq!(served.tool_names(), ["say", "another"]);
+    assert_eq!(said(&served.call("say", json!({}))), "new");
+    assert_eq!(served.stderr(), "");
+}
+
+#[test]
+fn an_edit_with_errors_is_reported_and_not_served() {
+    let mut served = Served::text(&graph("old"), Era::Legacy);
+    assert_eq!(said(&served.call("say", json!({}))), "old");
+    served.edit(&graph("new").replace("next: word", "next: wrd"));
+    eventually("the problem is reported", || served.stderr().contains("still served"));
+    let report = served.stderr();
+    for part in ["MG0207", "graph.yaml:12:", "did you mean `word`?"] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    assert_eq!(said(&served.call("say", json!({}))), "old");
+
+    // The file may even be gone for a while.
+    fs::remove_file(served.file()).unwrap();
+    eventually("that is reported too", || served.stderr().contains("MG0100"));
+    assert_eq!(said(&served.call("say", json!({}))), "old");
+
+    served.edit(&graph("newer"));
+    served.until(is_change);
+    assert_eq!(said(&served.call("say", json!({}))), "newer");
+}
+
+/// Servers whose definition did not change are kept, with what they remember.
+#[test]
+fn only_servers_that_changed_are_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = |name: &str| {
+        let log = folder.path().join(name);
+        fs::read_to_string(log).unwrap_or_default().lines().count()
+    };
+    let graph = |variable: &str| {
+        let server = |name: &str, variable: &str| {
+            let log = folder.path().join(name);
+            let script = format!("echo >> '{}'; exec '{BINARY}' demo-server", log.display());
+            json!({"command": "sh", "args": ["-c", script], "env": {"VARIABLE": variable}})
+        };
+        let tool = |name: &str| {
+            json!({
+                "name": name,
+                "description": "Asks a server",
+                "inputSchema": {"type": "object"},
+                "nodes": [
+                    {"id": "entry", "type": "entry", "next": "ask"},
+                    {"id": "ask", "type": "mcp", "server": name, "tool": "echo",
+                     "args": {"value": variable}, "next": "exit"},
+                    {"id": "exit", "type": "exit"},
+                ],
+            })
+        };
+        let graph = json!({
+            "version": "1.0",
+            "server": {"name": "servers", "version": "1"},
+            "mcpServers": {"kept": server("kept", "same"), "changed": server("changed", variable)},
+            "tools": [tool("kept"), tool("changed")],
+        });
+        graph.to_string()
+    };
+    let mut served = Served::text(&graph("first"), Era::Legacy);
+    for word in ["first", "second"] {
+        if word == "second" {
+            served.edit(&graph(word));
+            served.until(is_change);
+        }
+        assert_eq!(said(&served.call("kept", json!({}))), word);
+        assert_eq!(said(&served.call("changed", json!({}))), word);
+    }
+    assert_eq!((starts("kept"), starts("changed")), (1, 2));
+}
+
+#[test]
+fn nothing_happens_where_nothing_changes() {
+    let mut served = Served::text(&graph("same"), Era::Legacy);
+    assert_eq!(said(&served.call("say", json!({}))), "same");
+    // The same text again, and another file in the same folder.
+    served.edit(&graph("same"));
+    fs::write(served.file().with_file_name("notes.txt"), "nothing of interest").unwrap();
+    assert_eq!(served.client.receive_within(std::time::Duration::from_millis(600)), None);
+}
