@@ -128,9 +128,25 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     }
 }
 
-/// The runtime for everything that waits.
-fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+/// How many threads wait and compute. Slow evaluations have threads of their own in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Threads {
+    /// For one client: handing its messages from thread to thread would cost more than it gains.
+    One,
+    /// For many clients: one for each core.
+    PerCore,
+}
+
+/// Runs everything that waits.
+fn block_on<T>(
+    threads: Threads,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    let mut builder = match threads {
+        Threads::One => tokio::runtime::Builder::new_current_thread(),
+        Threads::PerCore => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = builder.enable_all().build()?;
     let outcome = runtime.block_on(work);
     // An evaluation that cannot be interrupted must not keep the process alive.
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::steps::Steps;
 use super::args::RunArgs;
-use super::{Exit, block_on, draw, output, usage};
+use super::{Exit, Threads, block_on, draw, output, usage};
 use crate::McpGraph;
 
 /// Calls one tool: the result goes to stdout, everything else to stderr.
@@ -28,7 +28,7 @@ pub(super) fn run(args: RunArgs) -> anyhow::Result<Exit> {
     };
     let tool = draw::find(&graph, &args.tool)?;
     let input = arguments(&args, &tool)?;
-    block_on(async move {
+    block_on(Threads::One, async move {
         let product = McpGraph::new(file, graph);
         let watcher = Arc::new(Watcher::new(args.trace));
         let cancel = CancellationToken::new();

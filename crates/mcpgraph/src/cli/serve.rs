@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::args::{FileArgs, ServeArgs};
-use super::{Exit, block_on, output, usage};
+use super::{Exit, Threads, block_on, output, usage};
 use crate::load::Files;
 use crate::{McpGraph, reload};
 
@@ -62,7 +62,11 @@ fn serve_files(files: Files, transport: Transport, follows: bool) -> anyhow::Res
     let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else {
         return Ok(Exit::of(&loaded.diagnostics));
     };
-    block_on(async move {
+    let threads = match transport {
+        Transport::Stdio => Threads::One,
+        Transport::Http { .. } => Threads::PerCore,
+    };
+    block_on(threads, async move {
         let product = Arc::new(McpGraph::new(file, graph));
         let broadcaster = Broadcaster::new();
         let gateway = product.gateway(broadcaster.clone());
