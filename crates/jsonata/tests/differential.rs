@@ -50,7 +50,11 @@ fn ask_reference(cases: &[(String, usize)], data: &[Value]) -> Result<Vec<Value>
     ]);
     std::fs::write(&input, Value::object(content).to_json()).map_err(|error| error.to_string())?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/reference.js");
-    let output = run(Command::new("node").arg(script).arg(file).arg(&input));
+    let output = run(Command::new("node")
+        .arg("--max-old-space-size=2048")
+        .arg(script)
+        .arg(file)
+        .arg(&input));
     let removed = std::fs::remove_file(&input);
     let output = output?;
     removed.map_err(|error| error.to_string())?;
