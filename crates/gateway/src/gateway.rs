@@ -29,7 +29,6 @@ pub struct Gateway {
     info: Raw,
     offer: ArcSwap<Offer>,
     upstreams: Arc<Upstreams>,
-    runtime: Runtime,
     tasks: Tasks,
     broadcaster: Broadcaster,
     /// Told when the offer was replaced: a resource may be another server's now.
@@ -39,13 +38,16 @@ pub struct Gateway {
 /// What is offered to clients; replaced as a whole when the files change.
 pub struct Offer {
     graph: Arc<Graph>,
+    /// Runs end with the servers they began with, also when the files change meanwhile.
+    runtime: Runtime,
     exposed: Vec<Exposed>,
     header_parameters: HashMap<Arc<str>, Arc<[HeaderParameter]>>,
 }
 
 impl Offer {
-    /// The tools of a graph, and what the exposed ones among the servers have.
-    pub fn new(graph: Arc<Graph>, servers: &[ServerDef]) -> Self {
+    /// The tools of a graph, and what the exposed ones among the servers have. `upstreams` are
+    /// these servers.
+    pub fn new(graph: Arc<Graph>, servers: &[ServerDef], upstreams: &Upstreams) -> Self {
         let header_parameters = graph
             .tools
             .iter()
@@ -54,7 +56,8 @@ impl Offer {
                 (Arc::clone(&tool.name), found.into())
             })
             .collect();
-        Self { graph, exposed: Exposed::among(servers), header_parameters }
+        let runtime = Runtime::new(Arc::new(upstreams.pinned()));
+        Self { graph, runtime, exposed: Exposed::among(servers), header_parameters }
     }
 }
 
@@ -66,7 +69,6 @@ impl Gateway {
             raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
         Arc::new(Self {
             info,
-            runtime: Runtime::new(Arc::clone(&upstreams) as _),
             offer: ArcSwap::from_pointee(offer),
             upstreams,
             tasks: Tasks::default(),
@@ -201,7 +203,7 @@ impl Gateway {
                 _ => return Err(RpcError::invalid_params("`arguments` must be an object")),
             },
         };
-        call::run(&self.runtime, Arc::clone(&offer.graph), tool, input, call).await
+        call::run(&offer.runtime, Arc::clone(&offer.graph), tool, input, call).await
     }
 
     /// The exposed server that has a tool or prompt of this name, and its own name for it.

@@ -123,14 +123,14 @@ impl McpGraph {
 
     /// An MCP server of the tools, for any transport of [`mcpgraph_mcp::server`].
     pub fn gateway(&self, broadcaster: Broadcaster) -> Arc<Gateway> {
-        let offer = Offer::new(Arc::clone(&self.graph), &self.servers);
+        let offer = Offer::new(Arc::clone(&self.graph), &self.servers, &self.upstreams);
         Gateway::new(offer, Arc::clone(&self.upstreams), broadcaster)
     }
 
     /// Takes over a changed file: its servers first, so that its tools find them.
     pub(crate) fn replace(&self, gateway: &Gateway, file: &GraphFile, graph: Arc<Graph>) {
         self.upstreams.replace(specs(&file.servers));
-        gateway.replace(Offer::new(graph, &file.servers));
+        gateway.replace(Offer::new(graph, &file.servers, &self.upstreams));
     }
 
     /// Ends the servers that were started.

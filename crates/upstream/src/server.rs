@@ -26,9 +26,6 @@ use crate::{CallContext, Change, Changed, ServerSpec, UpstreamError, UpstreamOpt
 /// Asking can cost a start or many seconds, but a server may have been updated meanwhile.
 const LEGACY_VERDICT: Duration = Duration::from_hours(1);
 
-/// How long calls under way may go on when their server is taken out of the configuration.
-const RETIREMENT: Duration = Duration::from_mins(1);
-
 /// One server.
 pub(crate) struct Server {
     pub(crate) name: Arc<str>,
@@ -340,13 +337,6 @@ impl Server {
         if let Slot::Ready(connection) = slot {
             connection.close().await;
         }
-    }
-
-    /// Ends it when the calls under way are done, or after a while.
-    pub(crate) async fn retire(&self) {
-        let all = u32::try_from(self.spec.max_concurrent.max(1)).unwrap_or(u32::MAX);
-        drop(tokio::time::timeout(RETIREMENT, self.permits.acquire_many(all)).await);
-        self.shutdown().await;
     }
 }
 

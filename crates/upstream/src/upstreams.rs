@@ -64,23 +64,32 @@ impl Upstreams {
         self.servers.read().keys().cloned().collect()
     }
 
+    /// The servers as they are now, whatever [`Upstreams::replace`] does later: for those who must
+    /// end with the configuration they began with.
+    #[must_use]
+    pub fn pinned(&self) -> Self {
+        Self {
+            servers: RwLock::new(self.servers.read().clone()),
+            options: self.options.clone(),
+            changes: self.changes.clone(),
+        }
+    }
+
     /// Takes another configuration. A server whose definition did not change keeps running; one
-    /// that is gone or changed ends when the calls under way are done.
+    /// that is gone or changed ends when nobody has it pinned and the calls under way are done.
     pub fn replace(&self, specs: IndexMap<String, ServerSpec>) {
         let mut servers = self.servers.write();
-        let mut old = std::mem::take(&mut *servers);
+        let old = std::mem::take(&mut *servers);
         for (name, spec) in specs {
-            let server = match old.shift_remove(&name) {
-                Some(server) if server.spec == spec => server,
-                other => {
-                    other.into_iter().for_each(retire);
-                    Server::new(&name, spec, self.options.clone(), self.changes.clone())
-                }
+            let server = match old.get(&name) {
+                Some(server) if server.spec == spec => server.clone(),
+                _ => Server::new(&name, spec, self.options.clone(), self.changes.clone()),
             };
             servers.insert(name, server);
         }
         drop(servers);
-        old.into_values().for_each(retire);
+        // The last reference to a server ends it, which must not happen under the lock.
+        drop(old);
     }
 
     /// Calls a tool. A tool that fails is an `Ok`; [`CallResult::into_output`] tells.
@@ -314,13 +323,6 @@ fn called(server: &Server, tool: &str, result: &Raw) -> Result<CallResult, Upstr
         return Err(broken(format!("the result of `{tool}` is no object")));
     }
     Ok(CallResult { server: server.name.clone(), tool: tool.into(), result: value })
-}
-
-fn retire(server: Arc<Server>) {
-    // Without a runtime nothing was started, so there is nothing to end.
-    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-        runtime.spawn(async move { server.retire().await });
-    }
 }
 
 /// The name most like the one asked for, if one is.

@@ -134,8 +134,8 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
 

@@ -1,18 +1,16 @@
-use std::fmt::Write as _;
-
 /// What was measured, to be printed at the end.
 pub(super) struct Report {
-    lines: String,
+    lines: Vec<String>,
     notes: Vec<String>,
 }
 
 impl Report {
     pub(super) fn new() -> Self {
-        let lines = format!(
-            "{:<38} {:>12} {:>12} {:>9}   {}\n",
+        let head = format!(
+            "{:<38} {:>12} {:>12} {:>9}   {}",
             "", "mcpgraph", "npm peer", "ratio", "expected"
         );
-        Self { lines, notes: Vec::new() }
+        Self { lines: vec![head], notes: Vec::new() }
     }
 
     /// A figure of which less is better.
@@ -36,33 +34,29 @@ impl Report {
         let verdict = wanted.map_or_else(String::new, |wanted| {
             format!("{wanted:.0}x {}", if ratio >= wanted { "reached" } else { "NOT REACHED" })
         });
-        // Writing to a string cannot fail.
-        let _ =
-            writeln!(self.lines, "{name:<38} {ours:>12} {theirs:>12} {ratio:>8.1}x   {verdict}");
+        self.lines.push(format!("{name:<38} {ours:>12} {theirs:>12} {ratio:>8.1}x   {verdict}"));
     }
 
     /// A figure of ours alone that must stay below a bound.
     pub(super) fn below(&mut self, name: &str, unit: &str, ours: f64, bound: f64) {
         let verdict = if ours < bound { "reached" } else { "NOT REACHED" };
-        let _ = writeln!(
-            self.lines,
+        self.lines.push(format!(
             "{name:<38} {:>12} {:>12} {:>9}   < {bound:.0} {unit} {verdict}",
             figure(ours, unit),
             "",
             ""
-        );
+        ));
     }
 
     /// Two figures of ours whose ratio must stay below a bound.
     pub(super) fn within(&mut self, name: &str, unit: &str, large: f64, small: f64, bound: f64) {
         let ratio = large / small;
         let verdict = if ratio <= bound { "reached" } else { "NOT REACHED" };
-        let _ = writeln!(
-            self.lines,
+        self.lines.push(format!(
             "{name:<38} {:>12} {:>12} {ratio:>8.1}x   <= {bound:.0}x {verdict}",
             figure(large, unit),
             figure(small, unit),
-        );
+        ));
     }
 
     pub(super) fn note(&mut self, note: String) {
@@ -71,7 +65,7 @@ impl Report {
 
     #[expect(clippy::print_stdout, reason = "the figures are the task's data")]
     pub(super) fn print(&self) {
-        println!("\n{}", self.lines);
+        println!("\n{}\n", self.lines.join("\n"));
         for note in &self.notes {
             println!("{note}");
         }

@@ -52,7 +52,6 @@ pub(super) fn evaluate(
     Ok(result)
 }
 
-#[expect(clippy::result_large_err, reason = "the error is the engine's, and never happens here")]
 fn bind_history(bindings: &mut Bindings, scope: &Arc<dyn Scope>) -> Result<(), BadSignature> {
     let history = Arc::clone(scope);
     bindings.function("previousNode", "<n?:x>", move |args| {

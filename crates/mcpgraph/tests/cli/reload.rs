@@ -68,6 +68,22 @@ fn an_edit_is_served_without_a_restart() {
     assert_eq!(served.stderr(), "");
 }
 
+/// A run ends with the servers of the graph it began with, also those the edit took away.
+#[test]
+fn a_run_keeps_servers_that_the_edit_removes() {
+    let slow = graph("unused").replace("next: word", "next: again").replace(
+        "      - { id: word",
+        "      - { id: again, type: mcp, server: demo, tool: echo, args: { value: kept }, next: exit }\n      - { id: word",
+    );
+    let mut served = Served::text(&slow, Era::Legacy);
+    let waiting = served.begin("say", json!({"ms": 3000}));
+    let without_server = slow.split("mcpServers:").next().unwrap().to_owned() + "tools:" + MORE;
+    served.edit(&without_server);
+    served.until(is_change);
+    assert_eq!(served.tool_names(), ["another"]);
+    assert_eq!(said(&served.answer(waiting)), "kept");
+}
+
 #[test]
 fn an_edit_with_errors_is_reported_and_not_served() {
     let mut served = Served::text(&graph("old"), Era::Legacy);
