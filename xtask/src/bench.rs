@@ -3,6 +3,7 @@
 //! Both are driven over stdio by the same client with the same graphs, one after the other in each
 //! round, so that a busy machine disturbs both alike. Figures are medians over rounds.
 
+mod awake;
 mod client;
 mod report;
 
@@ -11,6 +12,7 @@ use std::{fs, path::PathBuf, process::Command, time::Instant};
 use anyhow::Context;
 use serde_json::{Value, json};
 
+use self::awake::Awake;
 use self::client::Client;
 use self::report::{Report, median};
 use crate::command::{run_quietly, run_visibly};
@@ -61,11 +63,13 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
         arguments: vec![peer.display().to_string(), "-g".into(), graph.display().to_string()],
     };
     let mut report = Report::new();
+    let awake = Awake::start();
     starts(&ours, &theirs, &mut report)?;
     decide(&ours, &theirs, &mut report)?;
     loops(&ours, &theirs, &mut report)?;
     upstream(&ours, &theirs, &product, &mut report)?;
     payload(workspace, &product, &mut report)?;
+    drop(awake);
     report.print();
     Ok(())
 }
