@@ -46,9 +46,7 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
         .with_context(|| format!("could not create {}", folder.display()))?;
     eprintln!("building mcpgraph (release)");
     run_visibly(
-        Command::new(cargo())
-            .args(["build", "--release", "--package", "mcpgraph"])
-            .current_dir(&workspace.root),
+        cargo().args(["build", "--release", "--package", "mcpgraph"]).current_dir(&workspace.root),
     )?;
     let product = workspace.target.join("release/mcpgraph");
     let peer = install_peer(workspace, &folder)?;

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must pass, with a summary at the end.
 
-use std::{process::Command, time::Instant};
+use std::time::Instant;
 
 use anyhow::bail;
 
@@ -54,18 +54,10 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
 }
 
 fn cargo_step(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<()> {
-    run_visibly(
-        Command::new(cargo())
-            .args(arguments)
-            .current_dir(&workspace.root)
-            .env(REQUIRE_ENVIRONMENT, "1"),
-    )
+    run_visibly(cargo().args(arguments).current_dir(&workspace.root).env(REQUIRE_ENVIRONMENT, "1"))
 }
 
 /// Whether the faster test runner is installed.
 fn has_nextest() -> bool {
-    Command::new(cargo())
-        .args(["nextest", "--version"])
-        .output()
-        .is_ok_and(|output| output.status.success())
+    cargo().args(["nextest", "--version"]).output().is_ok_and(|output| output.status.success())
 }

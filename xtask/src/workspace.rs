@@ -15,7 +15,7 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Asks cargo, which knows every way the target directory can be configured.
     pub(crate) fn find() -> anyhow::Result<Self> {
-        let output = Command::new(cargo())
+        let output = cargo()
             .args(["metadata", "--format-version", "1", "--no-deps"])
             .output()
             .context("could not start `cargo metadata`")?;
@@ -41,7 +41,21 @@ impl Workspace {
     }
 }
 
-/// The cargo that runs this task.
-pub(crate) fn cargo() -> PathBuf {
-    env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+/// The cargo that runs this task, as the user would call it.
+///
+/// `cargo run` tells a program which package it belongs to. Build scripts that look at these
+/// variables would run again, and with them everything that depends on them would be built anew
+/// whenever a task and the user take turns.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let told = env::vars_os().map(|(name, _)| name).filter(|name| {
+        let name = name.to_string_lossy();
+        ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    });
+    for name in told {
+        command.env_remove(name);
+    }
+    command
 }
