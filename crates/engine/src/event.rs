@@ -44,7 +44,9 @@ pub enum Event {
         kind: &'static str,
         /// What it works on, where that is evaluated: the arguments of a call, the items of a loop.
         input: Option<Value>,
-        /// When.
+        /// The name under which the body of a loop sees its item.
+        item_name: Option<Arc<str>>,
+        /// When it began; evaluating the input is a part of it.
         at: Duration,
     },
     /// It gave an output.
@@ -82,6 +84,42 @@ pub enum Event {
         /// When.
         at: Duration,
     },
+    /// The run stands still: nothing begins until it goes on. Its time stands still too.
+    Paused {
+        /// Why.
+        why: PauseReason,
+        /// When.
+        at: Duration,
+    },
+    /// The run goes on.
+    Resumed {
+        /// How long it stood still, which does not count as its time.
+        waited: Duration,
+        /// When.
+        at: Duration,
+    },
+    /// Somebody put another value in the place of a node's latest output.
+    OutputChanged {
+        /// The body the node belongs to: the path of its steps without their own position.
+        scope: StepPath,
+        /// The node's id.
+        node: Arc<str>,
+        /// The value from now on.
+        output: Value,
+        /// When.
+        at: Duration,
+    },
+    /// A node said something.
+    Log {
+        /// The step.
+        step: StepId,
+        /// How much it matters.
+        level: LogLevel,
+        /// What it said.
+        message: Arc<str>,
+        /// When.
+        at: Duration,
+    },
     /// The run ended.
     Finished {
         /// The result or the error.
@@ -91,7 +129,68 @@ pub enum Event {
     },
 }
 
+/// Why a run stands still.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PauseReason {
+    /// It was to begin so, or somebody asked.
+    Asked,
+    /// One step was to be made, and has been.
+    Stepped,
+    /// A breakpoint before this node.
+    Before(Arc<str>),
+    /// A breakpoint after this node.
+    After(Arc<str>),
+}
+
+/// How much a line of a log matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LogLevel {
+    /// For whoever looks for a fault.
+    Debug,
+    /// Worth knowing.
+    Info,
+    /// May be wrong.
+    Warn,
+    /// Is wrong.
+    Error,
+}
+
+impl Event {
+    /// When it happened, as time since the run began.
+    pub fn at(&self) -> Duration {
+        match self {
+            Self::Started { .. } => Duration::ZERO,
+            Self::StepStarted { at, .. }
+            | Self::StepFinished { at, .. }
+            | Self::StepFailed { at, .. }
+            | Self::Retrying { at, .. }
+            | Self::Paused { at, .. }
+            | Self::Resumed { at, .. }
+            | Self::OutputChanged { at, .. }
+            | Self::Log { at, .. }
+            | Self::Finished { at, .. } => *at,
+        }
+    }
+}
+
+impl LogLevel {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
 impl StepPath {
+    /// A path of these positions, outermost first.
+    pub fn new(positions: &[u32]) -> Self {
+        Self(positions.into())
+    }
+
     /// The positions, outermost first.
     pub fn positions(&self) -> &[u32] {
         &self.0

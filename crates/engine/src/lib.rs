@@ -16,6 +16,6 @@ mod scope;
 
 pub use action::{Action, Call, Evaluated, Evaluation, Outcome};
 pub use error::{ErrorKind, RunError};
-pub use event::{Event, StepId, StepPath};
+pub use event::{Event, LogLevel, PauseReason, StepId, StepPath};
 pub use run::Run;
 pub use scope::ScopeView;

@@ -68,6 +68,8 @@ struct LiveStep {
     deadline: Option<Duration>,
     /// What it works on, once evaluated. A retry uses it again.
     input: Option<Value>,
+    /// When it began.
+    began: Duration,
     /// Whether its `StepStarted` is out.
     announced: bool,
 }
@@ -226,7 +228,7 @@ impl Run {
     fn give_up(&mut self, error: RunError, now: Duration) {
         let under_way: Vec<StepId> = self.steps.keys().rev().copied().collect();
         for step in under_way {
-            self.announce(step, None, now);
+            self.announce(step, None);
             self.drop_step(step, now);
             self.events.push(Event::StepFailed { step, error: error.clone(), edge: None, at: now });
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcpgraph_engine::{Call as NodeCall, Event};
 use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_journal::{Face, Origin, TraceContext};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::{Call, CallPeer, meta_key};
 use mcpgraph_mcp::version::Era;
@@ -34,6 +35,7 @@ pub(crate) async fn run(
         graph,
         tool: Arc::clone(&tool),
         input,
+        origin: origin(call),
         caller,
         cancel: call.cancel.clone(),
         meta: node_meta(call),
@@ -41,6 +43,22 @@ pub(crate) async fn run(
     // The run owns the caller and with it the sender, so that the second ends after the first.
     let (finished, ()) = tokio::join!(runtime.execute(execution), tell(told, &call.peer));
     result::answer(&finished, &tool, call.version())
+}
+
+/// Who asks for a run, as it is kept in the record.
+fn origin(call: &Call) -> Origin {
+    let text = |key: &str| -> Option<Arc<str>> {
+        serde_json::from_str::<String>(call.meta.get(key)?.get()).ok().map(Arc::from)
+    };
+    let trace = text("traceparent")
+        .map(|traceparent| TraceContext { traceparent, tracestate: text("tracestate") });
+    Origin {
+        face: Face::Mcp,
+        client: call.client.info.as_ref().map(|info| info.get().into()),
+        protocol: Some(call.version().as_str().into()),
+        trace,
+        parent: None,
+    }
 }
 
 /// What goes along with the calls of a run's nodes.

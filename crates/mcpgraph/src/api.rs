@@ -8,6 +8,7 @@ use mcpgraph_config::model::{GraphFile, ServerDef, Transport};
 use mcpgraph_diagnostics::{Colour, Diagnostics, to_terminal};
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_journal::Origin;
 use mcpgraph_mcp::server::Broadcaster;
 use mcpgraph_runtime::{Caller, Execution, Finished, Runtime, Silent};
 use mcpgraph_upstream::{ClientInfo, Reaper, ServerSpec, UpstreamOptions, Upstreams};
@@ -114,6 +115,7 @@ impl McpGraph {
             graph: Arc::clone(&self.graph),
             tool: Arc::clone(tool),
             input: arguments,
+            origin: Origin::default(),
             caller,
             cancel,
             meta: Vec::new(),

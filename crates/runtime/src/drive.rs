@@ -1,27 +1,27 @@
 use std::collections::HashMap;
-use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use mcpgraph_engine::{Action, Call, ErrorKind, Outcome, Run, RunError, StepId};
+use mcpgraph_engine::{Action, ErrorKind, Outcome, Run, RunError, StepId};
 use mcpgraph_expr::Budget;
 use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_journal::{Origin, RunId, TraceContext};
 use mcpgraph_upstream::Raw;
 use mcpgraph_value::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use uuid::Uuid;
 
 use crate::evaluate::Evaluator;
-use crate::{Caller, ToolCall, Tools};
+use crate::{Caller, Observer, RunObserver, RunStart, ToolCall, Tools};
 
 /// Executes runs. One serves any number of them at once; they share nothing but it.
 pub struct Runtime {
     tools: Arc<dyn Tools>,
     evaluator: Evaluator,
+    observers: Vec<Arc<dyn Observer>>,
 }
 
 /// What is to be run, for whom.
@@ -32,6 +32,8 @@ pub struct Execution {
     pub tool: Arc<Tool>,
     /// The arguments.
     pub input: Value,
+    /// Where the call comes from.
+    pub origin: Origin,
     /// Who asks.
     pub caller: Arc<dyn Caller>,
     /// Fires when the caller no longer wants the result.
@@ -49,31 +51,39 @@ pub struct Finished {
     pub outcome: Result<Value, RunError>,
 }
 
-/// Names a run. Ids made later sort later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RunId(Uuid);
-
 /// After how many steps in a row a run lets others have their turn.
 const STEPS_PER_TURN: u32 = 32;
 
 impl Runtime {
     /// A runtime whose `mcp` nodes call these tools.
     pub fn new(tools: Arc<dyn Tools>) -> Self {
-        Self { tools, evaluator: Evaluator::new(Budget::default()) }
+        Self { tools, evaluator: Evaluator::new(Budget::default()), observers: Vec::new() }
+    }
+
+    /// The same runtime, with another observer of its runs.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
     }
 
     /// Executes a run to its end. A panic in it is its error and nobody else's.
     pub async fn execute(&self, execution: Execution) -> Finished {
-        let run = RunId(Uuid::now_v7());
-        let driven = AssertUnwindSafe(self.drive(execution)).catch_unwind().await;
+        let run = RunId::new();
+        let driven = AssertUnwindSafe(self.drive(run, execution)).catch_unwind().await;
         let outcome = driven.unwrap_or_else(|_| {
             Err(RunError::new(ErrorKind::Internal, "the run failed by a fault of mcpgraph"))
         });
         Finished { run, outcome }
     }
 
-    async fn drive(&self, execution: Execution) -> Result<Value, RunError> {
-        let Execution { graph, tool, input, caller, cancel, meta } = execution;
+    async fn drive(&self, id: RunId, execution: Execution) -> Result<Value, RunError> {
+        let Execution { graph, tool, input, origin, caller, cancel, meta } = execution;
+        let begun = RunStart { id, tool: &tool, origin: &origin, at: SystemTime::now() };
+        let mut watchers = Watchers {
+            observers: self.observers.iter().filter_map(|all| all.begin(&begun)).collect(),
+            caller,
+        };
         let start = Instant::now();
         let mut run = Run::start(graph, &tool, input);
         let mut work = Work { running: FuturesUnordered::new(), stops: HashMap::new() };
@@ -93,11 +103,17 @@ impl Runtime {
                         }
                     }
                     Action::Call(call) => {
-                        work.add(call.step, |stop| self.call(call, stop, &caller, &meta));
+                        let step = call.step;
+                        let trace = watchers.trace_context(step);
+                        let call = |stop| {
+                            let (caller, meta) = (Arc::clone(&watchers.caller), meta.clone());
+                            self.call(ToolCall { call, cancel: stop, caller, meta, trace })
+                        };
+                        work.add(step, call);
                     }
                     Action::Abort(step) => work.stop(step),
                 }
-                publish(&mut run, &*caller);
+                watchers.publish(&mut run);
                 steps += 1;
                 if steps % STEPS_PER_TURN == 0 {
                     tokio::task::yield_now().await;
@@ -107,7 +123,7 @@ impl Runtime {
                     }
                 }
             }
-            publish(&mut run, &*caller);
+            watchers.publish(&mut run);
             if let Some(outcome) = run.outcome() {
                 return outcome.clone();
             }
@@ -131,15 +147,30 @@ impl Runtime {
         }
     }
 
-    fn call<'a>(
-        &'a self,
-        call: Call,
-        cancel: CancellationToken,
-        caller: &Arc<dyn Caller>,
-        meta: &[(String, Raw)],
-    ) -> impl Future<Output = Outcome> + Send + use<'a> {
-        let call = ToolCall { call, cancel, caller: Arc::clone(caller), meta: meta.to_vec() };
+    fn call(&self, call: ToolCall) -> impl Future<Output = Outcome> + Send {
         async move { Outcome::Called(self.tools.call(call).await) }
+    }
+}
+
+/// Everyone who sees a run.
+struct Watchers {
+    observers: Vec<Box<dyn RunObserver>>,
+    caller: Arc<dyn Caller>,
+}
+
+impl Watchers {
+    fn publish(&mut self, run: &mut Run) {
+        for event in run.take_events() {
+            for observer in &mut self.observers {
+                observer.event(&event);
+            }
+            self.caller.event(&event);
+        }
+    }
+
+    /// What the calls of a step carry of the trace, if somebody traces.
+    fn trace_context(&self, step: StepId) -> Option<TraceContext> {
+        self.observers.iter().find_map(|observer| observer.trace_context(step))
     }
 }
 
@@ -174,17 +205,5 @@ impl<'a> Work<'a> {
     /// Stops what is under way for a step; nothing if nothing is.
     fn stop(&mut self, step: StepId) {
         drop(self.stops.remove(&step));
-    }
-}
-
-fn publish(run: &mut Run, caller: &dyn Caller) {
-    for event in run.take_events() {
-        caller.event(&event);
-    }
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
     }
 }

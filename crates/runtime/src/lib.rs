@@ -9,8 +9,10 @@
 mod caller;
 mod drive;
 mod evaluate;
+mod observe;
 mod tools;
 
 pub use caller::{Caller, Silent};
-pub use drive::{Execution, Finished, RunId, Runtime};
+pub use drive::{Execution, Finished, Runtime};
+pub use observe::{Observer, RunObserver, RunStart};
 pub use tools::{ToolCall, Tools};

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcpgraph_engine::{Call, ErrorKind, RunError};
-use mcpgraph_upstream::{CallContext, CallEvent, Raw, UpstreamError, Upstreams};
+use mcpgraph_journal::TraceContext;
+use mcpgraph_upstream::{CallContext, CallEvent, Raw, UpstreamError, Upstreams, raw};
 use mcpgraph_value::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,8 @@ pub struct ToolCall {
     pub caller: Arc<dyn Caller>,
     /// Entries of `_meta` to send along.
     pub meta: Vec<(String, Raw)>,
+    /// The trace the call belongs to, where a span was opened for it.
+    pub trace: Option<TraceContext>,
 }
 
 /// How many messages of a tool wait for the caller before the tool is slowed down.
@@ -36,12 +39,24 @@ const PENDING_EVENTS: usize = 64;
 #[async_trait]
 impl Tools for Upstreams {
     async fn call(&self, call: ToolCall) -> Result<Value, RunError> {
-        let ToolCall { call, cancel, caller, meta } = call;
+        let ToolCall { call, cancel, caller, mut meta, trace } = call;
+        if let Some(trace) = trace {
+            put_trace(&mut meta, &trace);
+        }
         let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
         let context = CallContext { timeout: call.timeout, cancel, events: Some(sender), meta };
         let answer = self.call_tool(&call.server, &call.tool, call.args.clone(), context);
         let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
         answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| explain(&error))
+    }
+}
+
+/// Puts the node's own trace context in the place of the caller's.
+fn put_trace(meta: &mut Vec<(String, Raw)>, trace: &TraceContext) {
+    meta.retain(|(key, _)| key != "traceparent" && key != "tracestate");
+    meta.push(("traceparent".to_owned(), raw(&*trace.traceparent)));
+    if let Some(state) = &trace.tracestate {
+        meta.push(("tracestate".to_owned(), raw(&**state)));
     }
 }
 

@@ -67,6 +67,7 @@ async fn check(case: &Case<'_>) -> Result<(), String> {
             graph,
             tool,
             input,
+            origin: mcpgraph_journal::Origin::default(),
             caller: Arc::clone(&recorder) as _,
             cancel: CancellationToken::new(),
             meta: Vec::new(),

@@ -24,7 +24,7 @@ pub use context::{CallContext, CallResult, Change, Changed, Requests};
 pub use error::UpstreamError;
 pub use health::HealthOptions;
 pub use mcpgraph_mcp::client::{CallEvent, ClientInfo, Reaper, Reply};
-pub use mcpgraph_mcp::message::{Raw, RpcError};
+pub use mcpgraph_mcp::message::{Raw, RpcError, raw};
 pub use output::{NodeOutput, output_of};
 pub use spec::{ServerSpec, Target, UpstreamOptions};
 pub use upstreams::Upstreams;

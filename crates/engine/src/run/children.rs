@@ -257,7 +257,7 @@ impl Run {
             .map(|(id, _)| *id)
             .collect();
         for step in under_way {
-            self.announce(step, None, now);
+            self.announce(step, None);
             self.drop_step(step, now);
             let error = RunError::new(ErrorKind::Cancelled, "stopped: what contains it has failed");
             self.events.push(Event::StepFailed { step, error, edge: None, at: now });

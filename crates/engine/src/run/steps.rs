@@ -42,6 +42,7 @@ impl Run {
                 attempt: 0,
                 deadline: None,
                 input: None,
+                began: now,
                 announced: false,
             },
         );
@@ -61,20 +62,20 @@ impl Run {
         match &node.kind {
             Kind::Entry => {
                 let input = scope.input.clone();
-                self.announce(id, None, now);
+                self.announce(id, None);
                 self.succeed(id, input, now);
             }
             Kind::Exit => {
                 let result = scope.result.clone();
-                self.announce(id, None, now);
+                self.announce(id, None);
                 self.succeed(id, result, now);
             }
             Kind::Parallel { .. } => {
-                self.announce(id, None, now);
+                self.announce(id, None);
                 self.open_branches(id, now);
             }
             Kind::Transform(_) | Kind::Switch { .. } => {
-                self.announce(id, None, now);
+                self.announce(id, None);
                 self.evaluate(id);
             }
             Kind::Mcp { .. } | Kind::Foreach { .. } | Kind::Graph { .. } => {
@@ -125,7 +126,7 @@ impl Run {
 
     /// A node that works on an evaluated input has it.
     fn with_input(&mut self, id: StepId, input: Value, now: Duration) {
-        self.announce(id, Some(input.clone()), now);
+        self.announce(id, Some(input.clone()));
         let Some(step) = self.steps.get_mut(&id) else { return };
         let Some(scope) = self.scopes.get(&step.scope) else { return };
         let bytes = scope.view.added_bytes(&input);
@@ -203,7 +204,7 @@ impl Run {
 
     /// A step failed: it is tried again, or its `onError` takes over, or its body fails.
     pub(super) fn fail(&mut self, id: StepId, error: RunError, now: Duration) {
-        self.announce(id, None, now);
+        self.announce(id, None);
         let Some(step) = self.steps.get(&id) else { return };
         let scope_id = step.scope;
         let Some(scope) = self.scopes.get(&scope_id) else { return };
@@ -271,7 +272,7 @@ impl Run {
     }
 
     /// Tells that a step began, once.
-    pub(super) fn announce(&mut self, id: StepId, input: Option<Value>, now: Duration) {
+    pub(super) fn announce(&mut self, id: StepId, input: Option<Value>) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         if step.announced {
             return;
@@ -285,7 +286,11 @@ impl Run {
             node: Arc::clone(&node.id),
             kind: node.kind.name(),
             input,
-            at: now,
+            item_name: match &node.kind {
+                Kind::Foreach { item_name, .. } => Some(Arc::clone(item_name)),
+                _ => None,
+            },
+            at: step.began,
         });
     }
 

@@ -29,7 +29,7 @@ impl Steps {
     /// Takes an event; gives the line of the trace that it completes.
     pub(super) fn take(&mut self, event: &Event) -> Option<String> {
         match event {
-            Event::StepStarted { step, path, node, kind, input, at } => {
+            Event::StepStarted { step, path, node, kind, input, at, .. } => {
                 self.0.insert(
                     *step,
                     Step {

@@ -1,0 +1,38 @@
+//! Whoever wants to see every run: telemetry, metrics.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use mcpgraph_engine::{Event, StepId};
+use mcpgraph_graph::Tool;
+use mcpgraph_journal::{Origin, RunId, TraceContext};
+
+/// Sees the runs of a runtime.
+pub trait Observer: Send + Sync {
+    /// A run begins; none if this one is not to be watched.
+    fn begin(&self, run: &RunStart<'_>) -> Option<Box<dyn RunObserver>>;
+}
+
+/// Sees one run. It is called between steps and must not wait for anything.
+pub trait RunObserver: Send {
+    /// Something happened.
+    fn event(&mut self, event: &Event);
+
+    /// The trace context that goes along with the calls of a step; none leaves the caller's.
+    fn trace_context(&self, step: StepId) -> Option<TraceContext> {
+        let _ = step;
+        None
+    }
+}
+
+/// A run that begins.
+pub struct RunStart<'a> {
+    /// Its id.
+    pub id: RunId,
+    /// The tool that was called.
+    pub tool: &'a Arc<Tool>,
+    /// Who asked.
+    pub origin: &'a Origin,
+    /// When.
+    pub at: SystemTime,
+}
