@@ -91,6 +91,7 @@ impl World {
             graph: Arc::clone(&self.graph),
             tool: Arc::clone(self.graph.tool(tool).unwrap()),
             input: Value::object(Map::from_iter([("n", n)])),
+            origin: mcpgraph_journal::Origin::default(),
             caller: Arc::new(Silent),
             cancel: cancel.clone(),
             meta: Vec::new(),
