@@ -101,27 +101,26 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
-    if cli.command.is_some() && cli.files.are_given() {
-        return Err(usage("-g and -m belong after the command: mcpgraph run TOOL -g FILE"));
-    }
-    match cli.command {
-        None => match cli.files.graph {
-            Some(_) => serve::stdio(&cli.files),
-            None => {
-                output::say(&Cli::command().render_help().ansi().to_string());
-                Ok(Exit::Usage)
-            }
-        },
-        Some(Command::Serve(args)) => serve::serve(&args),
-        Some(Command::Run(args)) => run::run(args),
-        Some(Command::Check(args)) => check::check(&args),
-        Some(Command::Schema) => schema::schema(),
-        Some(Command::Graph(args)) => draw::draw(&args),
-        Some(Command::Eval(args)) => eval::eval(&args),
-        Some(Command::Init(args)) => init::init(&args),
-        Some(Command::Completions { shell }) => completions::completions(shell),
-        Some(Command::DemoServer(args)) => demo_server::serve(&args),
-        Some(Command::Reaper) => {
+    let Some(mut command) = cli.command else {
+        return if cli.files.graph.is_some() {
+            serve::stdio(&cli.files)
+        } else {
+            output::say(&Cli::command().render_help().ansi().to_string());
+            Ok(Exit::Usage)
+        };
+    };
+    command.take_files(cli.files)?;
+    match command {
+        Command::Serve(args) => serve::serve(&args),
+        Command::Run(args) => run::run(args),
+        Command::Check(args) => check::check(&args),
+        Command::Schema => schema::schema(),
+        Command::Graph(args) => draw::draw(&args),
+        Command::Eval(args) => eval::eval(&args),
+        Command::Init(args) => init::init(&args),
+        Command::Completions { shell } => completions::completions(shell),
+        Command::DemoServer(args) => demo_server::serve(&args),
+        Command::Reaper => {
             mcpgraph_mcp::client::run_reaper(std::io::stdin().lock());
             Ok(Exit::Success)
         }

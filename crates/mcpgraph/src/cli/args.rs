@@ -273,12 +273,56 @@ pub(crate) struct DemoServerArgs {
     pub(crate) root: PathBuf,
 }
 
-impl FileArgs {
-    /// Whether any file is named.
-    pub(super) fn are_given(&self) -> bool {
-        self.graph.is_some() || self.mcp.is_some()
+impl Command {
+    /// Adds the files that were named before the command: `mcpgraph -g FILE run TOOL`.
+    pub(super) fn take_files(&mut self, before: FileArgs) -> anyhow::Result<()> {
+        match self {
+            Self::Serve(ServeArgs { files, .. })
+            | Self::Run(RunArgs { files, .. })
+            | Self::Graph(DrawArgs { files, .. }) => {
+                take_file("-g", &mut files.graph, before.graph)?;
+                take_file("-m", &mut files.mcp, before.mcp)
+            }
+            Self::Check(args) => {
+                if before.graph.is_some() {
+                    return Err(super::usage("check takes files without -g: mcpgraph check FILE"));
+                }
+                take_file("-m", &mut args.mcp, before.mcp)
+            }
+            Self::Schema
+            | Self::Eval(_)
+            | Self::Init(_)
+            | Self::Completions { .. }
+            | Self::DemoServer(_)
+            | Self::Reaper => {
+                if before.graph.is_some() || before.mcp.is_some() {
+                    return Err(super::usage("this command takes neither -g nor -m"));
+                }
+                Ok(())
+            }
+        }
     }
+}
 
+/// Fills what a command leaves open with what was said before it.
+fn take_file(
+    option: &str,
+    own: &mut Option<PathBuf>,
+    before: Option<PathBuf>,
+) -> anyhow::Result<()> {
+    match (&own, before) {
+        (Some(_), Some(_)) => {
+            Err(super::usage(format!("{option} is given before the command and after it")))
+        }
+        (None, Some(path)) => {
+            *own = Some(path);
+            Ok(())
+        }
+        (_, None) => Ok(()),
+    }
+}
+
+impl FileArgs {
     /// The files, where a graph file is needed.
     pub(crate) fn files(&self) -> anyhow::Result<Files> {
         const USUAL: [&str; 3] = ["graph.yaml", "mcpgraph.yaml", "config.yaml"];
