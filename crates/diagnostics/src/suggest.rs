@@ -9,8 +9,8 @@ const MAX_CANDIDATES: usize = 10_000;
 /// The candidate a person most likely meant by `word`, if one is near enough to be worth naming.
 ///
 /// Near means: equal but for case and the separators `-`, `_` and space, or at most one edit for
-/// words of up to four letters, two for up to eight, and three for longer ones. Among equals the
-/// first wins.
+/// words of up to four letters, two for up to eight, and three for longer ones. Among equals one
+/// with the same letters in another order wins, then the first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > MAX_WORD {
         return None;
@@ -23,6 +23,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         _ => 3,
     };
     let simple = simplified(word);
+    let letters = sorted(word);
     candidates
         .into_iter()
         .take(MAX_CANDIDATES)
@@ -35,7 +36,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             // Replacing every letter is not a typo.
             (distance <= allowed && distance < length).then_some((distance, candidate))
         })
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|(distance, candidate)| (*distance, sorted(candidate) != letters))
         .map(|(_, candidate)| candidate)
 }
 
@@ -45,6 +46,12 @@ pub fn did_you_mean<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
     nearest(word, candidates).map(|name| format!("did you mean `{name}`?"))
+}
+
+fn sorted(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 fn simplified(word: &str) -> String {

@@ -14,6 +14,8 @@ pub struct ExprError {
     pub token: Option<String>,
     /// Where in a JSON Logic rule, as an RFC 6901 pointer.
     pub pointer: Option<String>,
+    /// What would have been right, where that can be said.
+    pub hint: Option<String>,
     /// The limit that was exceeded, if that was the reason.
     pub limit: Option<Limit>,
 }
@@ -66,6 +68,7 @@ impl ExprError {
             position: None,
             token: None,
             pointer: None,
+            hint: None,
             limit: None,
         }
     }

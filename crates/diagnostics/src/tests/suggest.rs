@@ -9,6 +9,7 @@ fn typos_find_their_word() {
     assert_eq!(nearest("ON-ERROR", KEYS), Some("onError"));
     assert_eq!(nearest("timoutMs", KEYS), Some("timeoutMs"));
     assert_eq!(nearest("entx", KEYS), None);
+    assert_eq!(nearest("=<", ["==", "<="]), Some("<="), "swapped is likelier than mistyped");
     assert_eq!(did_you_mean("lst_dir", ["list_dir"]).as_deref(), Some("did you mean `list_dir`?"));
 }
 

@@ -1,3 +1,4 @@
+use mcpgraph_diagnostics::suggest;
 use mcpgraph_value::Value;
 
 use super::coerce::Js;
@@ -121,13 +122,12 @@ impl Compiler {
 
     fn call(&mut self, name: &str, operands: &Operands<'_>) -> Rule {
         let Some(operator) = Operator::from_name(name) else {
-            let hint = nearest(name).map(|near| format!("; did you mean `{near}`?"));
+            let hint = suggest::did_you_mean(name, OPERATORS.iter().copied())
+                .unwrap_or_else(|| format!("the operators are {}", OPERATORS.join(" ")));
             self.fail(ExprError {
                 token: Some(name.to_owned()),
-                ..ExprError::new(
-                    code::UNKNOWN_OPERATOR,
-                    format!("unknown operator `{name}`{}", hint.unwrap_or_default()),
-                )
+                hint: Some(hint),
+                ..ExprError::new(code::UNKNOWN_OPERATOR, format!("unknown operator `{name}`"))
             });
             return nothing();
         };
@@ -288,15 +288,4 @@ impl<'a> Operands<'a> {
 
 fn nothing() -> Rule {
     Rule::Literal(Js::Undefined)
-}
-
-/// The operator that a misspelt one was meant to be.
-fn nearest(name: &str) -> Option<&'static str> {
-    let allowed = if name.chars().count() > 3 { 2 } else { 1 };
-    OPERATORS
-        .iter()
-        .map(|known| (strsim::damerau_levenshtein(name, known), *known))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
 }

@@ -242,7 +242,8 @@ impl<'a> Compiler<'a, '_> {
                             .at(self.report.source(), span, "")
                             .hint(
                                 "a rule is JSON Logic; the operand of `var` is a JSONata expression",
-                            ),
+                            )
+                            .maybe_hint(error.hint),
                     );
                 }
                 None

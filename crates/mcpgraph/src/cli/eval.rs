@@ -55,7 +55,8 @@ fn describe(error: &ExprError) -> Value {
         ("message", Value::from(error.message.as_str())),
         ("position", error.position.into()),
     ]);
-    for (key, text) in [("token", &error.token), ("pointer", &error.pointer)] {
+    let known = [("token", &error.token), ("pointer", &error.pointer), ("hint", &error.hint)];
+    for (key, text) in known {
         if let Some(text) = text {
             details.insert(key, text.as_str());
         }
