@@ -3,10 +3,30 @@
 //! This crate owns what is written about a run, how it is found again and when it is forgotten.
 //! Everything it tells of a run is a function of the run's events.
 //!
+//! [`Journal::begin`] gives a [`RunRecorder`], which never waits; one thread writes what all of
+//! them record, many events in one commit. Reading goes past that thread, straight to the file,
+//! and blocks as files do: from async code it belongs on a blocking thread.
+//!
 //! It must not know how runs are executed, HTTP or the command line.
 
+mod digest;
+mod error;
 mod id;
+mod journal;
+mod options;
 mod origin;
+mod recorder;
+mod stored;
+mod summary;
 
+pub use digest::{ContentDigest, NotADigest};
+pub use error::{JournalError, Missing, MissingPart};
 pub use id::RunId;
+pub use journal::{Follower, Journal, JournalStatus};
+pub use options::{JournalOptions, Redaction, Retention};
 pub use origin::{Face, Origin, Parent, TraceContext};
+pub use recorder::{Delivery, NewRun, RunRecorder};
+pub use stored::{Payload, StoredError, StoredEvent, Truncated};
+pub use summary::{
+    Changes, Filter, Listing, NodeStats, Reached, RunStatus, RunSummary, StepEnd, StepRecord,
+};

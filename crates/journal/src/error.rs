@@ -1,0 +1,120 @@
+use std::path::PathBuf;
+
+use mcpgraph_engine::StepId;
+
+use crate::RunId;
+
+/// Why the store could not do something. Recording never gives one: what it cannot keep it counts.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The folder or file cannot be made or opened.
+    #[error("cannot open {}: {source}", path.display())]
+    Open {
+        /// What was to be opened.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// There is no store to read.
+    #[error("there are no runs in {}: no file runs.db", dir.display())]
+    NoStore {
+        /// Where it was looked for.
+        dir: PathBuf,
+    },
+    /// The file was written by a newer version.
+    #[error(
+        "{} has format {found}, and this version of mcpgraph knows {known}: use a newer mcpgraph, \
+         or another folder", path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest format that is known here.
+        known: i64,
+    },
+    /// The file is no store of runs.
+    #[error("{} is not a file of runs", path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+    },
+    /// SQLite failed.
+    #[error("the store failed: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// What the file says makes no sense.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// No run has this id.
+    #[error("there is no run `{0}`")]
+    NoRun(String),
+    /// No step has this number.
+    #[error("run {run} has no step {step}")]
+    NoStep {
+        /// The run.
+        run: RunId,
+        /// The step.
+        step: StepId,
+    },
+    /// A prefix of an id stands for several runs.
+    #[error(
+        "`{prefix}` may be {}{}; give more of the id",
+        candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        if *more { " and others" } else { "" }
+    )]
+    Ambiguous {
+        /// What was given.
+        prefix: String,
+        /// Some of the runs it stands for.
+        candidates: Vec<RunId>,
+        /// Whether there are more.
+        more: bool,
+    },
+    /// What was given is no id and no beginning of one.
+    #[error("`{0}` is not the beginning of a run's id")]
+    NotAnId(String),
+    /// A run that is being executed cannot be removed.
+    #[error("run {0} is still being executed")]
+    StillRunning(RunId),
+    /// Something that only the event itself has is missing.
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    /// A document is not an exported run.
+    #[error("not an exported run: {0}")]
+    Import(String),
+    /// Another run has the id already.
+    #[error("there is another run {0} already; a record is never rewritten")]
+    Exists(RunId),
+}
+
+/// Something of a run was not kept, so that the run cannot be gone through again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} of run {run} {}was not kept", step.map(|step| format!("at step {step} ")).unwrap_or_default())]
+pub struct Missing {
+    /// The run.
+    pub run: RunId,
+    /// The place among the run's events.
+    pub seq: u64,
+    /// The step, where the event belongs to one.
+    pub step: Option<StepId>,
+    /// What is missing.
+    pub what: MissingPart,
+}
+
+/// What is missing of a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MissingPart {
+    /// An event was lost.
+    #[error("an event")]
+    Event,
+    /// A payload was larger than the limit.
+    #[error("the whole {field} ({size} bytes)")]
+    Payload {
+        /// Which: `input`, `output`, `message`, `data`.
+        field: &'static str,
+        /// Its size as JSON.
+        size: u64,
+    },
+}
