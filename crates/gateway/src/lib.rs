@@ -13,5 +13,6 @@ mod names;
 mod relay;
 mod result;
 mod tasks;
+mod wrap;
 
 pub use gateway::{Gateway, Offer};

@@ -7,11 +7,10 @@ use mcpgraph_mcp::version::{Era, Version};
 use mcpgraph_runtime::Finished;
 use mcpgraph_value::{Map, Value};
 
+use crate::wrap;
+
 /// The key under which an error result carries what programs want to know of it.
 const ERROR_META: &str = "mcpgraph/error";
-
-/// The member that holds a result which is not an object, for clients that only take objects.
-const WRAPPED: &str = "result";
 
 /// The answer to `tools/call`.
 ///
@@ -77,7 +76,7 @@ fn is_media(value: &Value) -> bool {
 /// The structured result: always for objects, for anything else only where the tool declares it.
 fn structured(value: &Value, tool: &Tool, version: Version) -> Option<Value> {
     if wrapped_schema(tool, version).is_some() {
-        return Some(Map::from_iter([(WRAPPED, value.clone())]).into());
+        return Some(Map::from_iter([(wrap::MEMBER, value.clone())]).into());
     }
     (matches!(value, Value::Object(_)) || tool.output.is_some()).then(|| value.clone())
 }
@@ -124,18 +123,7 @@ pub(crate) fn listed(tool: &Tool, version: Version) -> Value {
     let (Some(schema), Value::Object(members)) = (wrapped_schema(tool, version), definition) else {
         return definition.clone();
     };
-    let mut wrapper: Map = Map::from_iter([
-        ("type", Value::from("object")),
-        ("properties", Map::from_iter([(WRAPPED, schema.clone())]).into()),
-        ("required", Value::from(vec![Value::from(WRAPPED)])),
-    ]);
-    // References into the definitions are written from the root of the schema.
-    for definitions in ["$defs", "definitions"] {
-        if let Some(found) = schema.get(definitions) {
-            wrapper.insert(definitions, found.clone());
-        }
-    }
     let mut members = (**members).clone();
-    members.insert("outputSchema", wrapper);
+    members.insert("outputSchema", wrap::wrapped(schema));
     members.into()
 }

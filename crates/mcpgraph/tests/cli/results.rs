@@ -41,6 +41,11 @@ fn graph() -> String {
         add(name, expression, None);
         add(&format!("{name}_declared"), expression, Some(json!({"title": "Anything"})));
     }
+    let nested = json!({
+        "anyOf": [{"$ref": "#/$defs/leaf"}, {"type": "array", "items": {"$ref": "#"}}],
+        "$defs": {"leaf": {"type": "integer"}},
+    });
+    add("nested", "[1, [2, [3]]]", Some(nested));
     add("object_as_object", VALUES[0].1, Some(json!({"type": "object"})));
     add("image", r#"{ "type": "image", "data": "AAAA", "mimeType": "image/png" }"#, None);
     add("wrong", "1", Some(json!({"type": "string"})));
