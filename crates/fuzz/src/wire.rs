@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 /// A service that answers anything with what it was given.
-struct Mirror(Raw);
+struct Mirror(Arc<RawValue>);
 
 #[async_trait]
 impl Service for Mirror {
@@ -20,8 +20,8 @@ impl Service for Mirror {
         Ok(call.params.unwrap_or_else(|| raw(&json!({}))))
     }
 
-    fn info(&self) -> &RawValue {
-        &self.0
+    fn info(&self) -> Arc<RawValue> {
+        Arc::clone(&self.0)
     }
 
     async fn describe(&self, _: &Client) -> Description {
@@ -44,7 +44,7 @@ pub fn json_rpc(data: &[u8]) {
         shutdown_grace: Duration::from_millis(10),
         ..Limits::default()
     };
-    let service = Arc::new(Mirror(raw(&json!({ "name": "mirror", "version": "1" }))));
+    let service = Arc::new(Mirror(raw(&json!({ "name": "mirror", "version": "1" })).into()));
     let server = Server::new(service, Broadcaster::new(), limits, CancellationToken::new());
     runtime.block_on(async {
         // An error is a fine way to end; not ending is not.

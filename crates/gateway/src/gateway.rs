@@ -26,7 +26,6 @@ use crate::{call, result};
 
 /// The server behind every transport.
 pub struct Gateway {
-    info: Raw,
     offer: ArcSwap<Offer>,
     upstreams: Arc<Upstreams>,
     tasks: Tasks,
@@ -37,6 +36,8 @@ pub struct Gateway {
 
 /// What is offered to clients; replaced as a whole when the files change.
 pub struct Offer {
+    /// How the server introduces itself.
+    info: Arc<RawValue>,
     graph: Arc<Graph>,
     /// Runs end with the servers they began with, also when the files change meanwhile.
     runtime: Runtime,
@@ -56,19 +57,24 @@ impl Offer {
                 (Arc::clone(&tool.name), found.into())
             })
             .collect();
+        let server = &graph.server;
+        let info =
+            raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
         let runtime = Runtime::new(Arc::new(upstreams.pinned()));
-        Self { graph, runtime, exposed: Exposed::among(servers), header_parameters }
+        Self {
+            info: info.into(),
+            graph,
+            runtime,
+            exposed: Exposed::among(servers),
+            header_parameters,
+        }
     }
 }
 
 impl Gateway {
     /// A gateway with a first offer.
     pub fn new(offer: Offer, upstreams: Arc<Upstreams>, broadcaster: Broadcaster) -> Arc<Self> {
-        let server = &offer.graph.server;
-        let info =
-            raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
         Arc::new(Self {
-            info,
             offer: ArcSwap::from_pointee(offer),
             upstreams,
             tasks: Tasks::default(),
@@ -385,8 +391,8 @@ impl Service for Gateway {
         }
     }
 
-    fn info(&self) -> &RawValue {
-        &self.info
+    fn info(&self) -> Arc<RawValue> {
+        Arc::clone(&self.offer.load().info)
     }
 
     async fn describe(&self, _: &Client) -> Description {

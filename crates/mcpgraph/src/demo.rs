@@ -25,7 +25,7 @@ use self::orders::Orders;
 
 /// The demo server.
 pub struct DemoServer {
-    info: Raw,
+    info: Arc<RawValue>,
     files: Files,
     orders: Orders,
 }
@@ -47,7 +47,8 @@ impl DemoServer {
     /// A server whose file tools see what is below `root`.
     pub fn new(root: &Path) -> std::io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
-            info: raw(&json!({ "name": "mcpgraph-demo", "version": env!("CARGO_PKG_VERSION") })),
+            info: raw(&json!({ "name": "mcpgraph-demo", "version": env!("CARGO_PKG_VERSION") }))
+                .into(),
             files: Files::below(root)?,
             orders: Orders::new(),
         }))
@@ -90,8 +91,8 @@ impl Service for DemoServer {
         }
     }
 
-    fn info(&self) -> &RawValue {
-        &self.info
+    fn info(&self) -> Arc<RawValue> {
+        Arc::clone(&self.info)
     }
 
     async fn describe(&self, _: &Client) -> Description {

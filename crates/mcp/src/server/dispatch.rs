@@ -81,7 +81,7 @@ impl Server {
             .ok_or_else(|| RpcError::internal("the system gives no random numbers"))?;
         let client = Arc::new(handshake::legacy_client(params, key)?);
         let description = self.service().describe(&client).await;
-        let result = handshake::initialize_result(&client, &description, self.service().info());
+        let result = handshake::initialize_result(&client, &description, &self.service().info());
         let changes = self.0.broadcaster.subscribe(Filter::lists());
         let session = Session::new(client, changes, self.limits().max_in_flight);
         Ok((Arc::new(session), result))
@@ -150,7 +150,7 @@ impl Server {
             }
             _ => self.call(admitted, wanted, outlet).await,
         };
-        shape::for_client(version, &method, outcome, self.service().info())
+        shape::for_client(version, &method, outcome, &self.service().info())
     }
 
     /// Lets the service answer, and passes on what it sends meanwhile.

@@ -28,8 +28,9 @@ pub trait Service: Send + Sync + 'static {
     /// not end within [`Limits::cancel_grace`](super::Limits::cancel_grace).
     async fn call(&self, call: Call) -> Result<Raw, RpcError>;
 
-    /// The server's name, version and the like, as in `serverInfo`.
-    fn info(&self) -> &RawValue;
+    /// The server's name, version and the like, as in `serverInfo`. It is asked for with every
+    /// answer and may change between two.
+    fn info(&self) -> Arc<RawValue>;
 
     /// What the server can do, as this client shall see it.
     async fn describe(&self, client: &Client) -> Description;

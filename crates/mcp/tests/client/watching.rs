@@ -44,8 +44,8 @@ impl Service for Resources {
         Ok(raw(&json!({})))
     }
 
-    fn info(&self) -> &RawValue {
-        RawValue::NULL
+    fn info(&self) -> Arc<RawValue> {
+        RawValue::NULL.to_owned().into()
     }
 
     async fn describe(&self, _: &Client) -> Description {

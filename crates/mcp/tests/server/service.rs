@@ -17,7 +17,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// The service, and what it tells its test.
 pub(crate) struct TestService {
-    info: Raw,
+    info: Arc<RawValue>,
     broadcaster: Broadcaster,
     happened: mpsc::Sender<String>,
 }
@@ -39,7 +39,7 @@ impl Fixture {
         let (happened, happenings) = mpsc::channel(1000);
         let broadcaster = Broadcaster::new();
         let service = Arc::new(TestService {
-            info: raw(&json!({"name": "test", "version": "1"})),
+            info: raw(&json!({"name": "test", "version": "1"})).into(),
             broadcaster: broadcaster.clone(),
             happened,
         });
@@ -86,8 +86,8 @@ impl Service for TestService {
         }
     }
 
-    fn info(&self) -> &RawValue {
-        &self.info
+    fn info(&self) -> Arc<RawValue> {
+        Arc::clone(&self.info)
     }
 
     async fn describe(&self, _: &Client) -> Description {

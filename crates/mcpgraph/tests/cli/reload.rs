@@ -68,6 +68,19 @@ fn an_edit_is_served_without_a_restart() {
     assert_eq!(served.stderr(), "");
 }
 
+#[test]
+fn the_server_introduces_itself_by_its_new_name() {
+    let mut served = Served::text(&graph("old"), Era::Modern);
+    let name = |served: &mut Served| {
+        let answer = served.request("tools/list", json!({}));
+        answer["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"].clone()
+    };
+    assert_eq!(name(&mut served), "edited");
+    served.edit(&graph("old").replace("name: edited", "name: renamed"));
+    eventually("the new name is told", || name(&mut served) == "renamed");
+    assert_eq!(served.client.initialize()["serverInfo"]["name"], "renamed");
+}
+
 /// A run ends with the servers of the graph it began with, also those the edit took away.
 #[test]
 fn a_run_keeps_servers_that_the_edit_removes() {
