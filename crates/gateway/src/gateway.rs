@@ -22,7 +22,7 @@ use crate::listing::{self, Kind};
 use crate::names::Exposed;
 use crate::relay::{self, Params};
 use crate::tasks::{self, Tasks};
-use crate::{call, result};
+use crate::{call, result, template};
 
 /// The server behind every transport.
 pub struct Gateway {
@@ -229,24 +229,27 @@ impl Gateway {
         Some((found.server.clone(), (*inner).to_owned()))
     }
 
-    /// The exposed server that has a resource with this URI.
+    /// The exposed server to ask for the resource with this URI.
     async fn find_resource(&self, offer: &Offer, uri: &str) -> Option<String> {
         if let [only] = &offer.exposed[..] {
+            // Nobody else can have it; whether it does, the server itself knows best.
             return Some(only.server.clone());
         }
+        self.find_listed_resource(offer, uri).await
+    }
+
+    /// The exposed server that lists a resource with this URI, or a template for it.
+    async fn find_listed_resource(&self, offer: &Offer, uri: &str) -> Option<String> {
         let resources = listing::items(&self.upstreams, &offer.exposed, Kind::Resources).await;
         if let Some(found) = resources.into_iter().find(|item| item.name == uri) {
             return Some(found.server);
         }
-        // A template's fixed beginning says whose it is; the longest says it best.
+        // The template with the longest fixed beginning says best whose it is.
         let templates = listing::items(&self.upstreams, &offer.exposed, Kind::Templates).await;
         templates
             .into_iter()
-            .filter_map(|item| {
-                let fixed = item.name.split('{').next().unwrap_or_default().to_owned();
-                uri.starts_with(&fixed).then_some((fixed.len(), item.server))
-            })
-            .max_by_key(|(length, _)| *length)
+            .filter_map(|item| Some((template::fit(&item.name, uri)?, item.server)))
+            .max_by_key(|(fit, _)| *fit)
             .map(|(_, server)| server)
     }
 
@@ -273,33 +276,18 @@ impl Gateway {
 
     async fn read_resource(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
         let params = relay::params(call)?;
-        let server = self.server_of_resource(offer, call, &params).await?;
+        let uri = relay::text(&params, "uri")?;
+        let found = self.find_resource(offer, &uri).await;
+        let server = found.ok_or_else(|| resource_not_found(call, &uri))?;
         relay::pass(&self.upstreams, &server, call, &params).await
     }
 
-    /// `resources/subscribe` and its opposite. The session knows what its client watches, and
+    /// `resources/subscribe`. The session knows what its client watches, and
     /// [`Self::follow_watched`] tells the servers; here is only seen to it that somebody has it.
     async fn watch_resource(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
-        let params = relay::params(call)?;
-        self.server_of_resource(offer, call, &params).await?;
-        Ok(raw(&json!({})))
-    }
-
-    /// The server of the resource that a request names by its URI.
-    async fn server_of_resource(
-        &self,
-        offer: &Offer,
-        call: &Call,
-        params: &Params,
-    ) -> Result<String, RpcError> {
-        let uri = relay::text(params, "uri")?;
-        self.find_resource(offer, &uri).await.ok_or_else(|| {
-            let code = match call.version().era() {
-                Era::Modern => code::INVALID_PARAMS,
-                Era::Legacy => code::RESOURCE_NOT_FOUND,
-            };
-            RpcError::new(code, "Resource not found").with_data(&json!({ "uri": uri }))
-        })
+        let uri = relay::text(&relay::params(call)?, "uri")?;
+        let found = self.find_listed_resource(offer, &uri).await;
+        found.map(|_| raw(&json!({}))).ok_or_else(|| resource_not_found(call, &uri))
     }
 
     /// Completion of an argument: the reference says of whose prompt or resource.
@@ -378,9 +366,9 @@ impl Service for Gateway {
             "resources/list" => Ok(self.list(&offer, Kind::Resources).await),
             "resources/templates/list" => Ok(self.list(&offer, Kind::Templates).await),
             "resources/read" => self.read_resource(&offer, &call).await,
-            "resources/subscribe" | "resources/unsubscribe" => {
-                self.watch_resource(&offer, &call).await
-            }
+            "resources/subscribe" => self.watch_resource(&offer, &call).await,
+            // Nobody has to have what is no longer wanted; the session forgets it.
+            "resources/unsubscribe" => Ok(raw(&json!({}))),
             "prompts/list" => Ok(self.list(&offer, Kind::Prompts).await),
             "prompts/get" => self.get_prompt(&offer, &call).await,
             "completion/complete" => self.complete(&offer, &call).await,
@@ -406,6 +394,14 @@ impl Service for Gateway {
     fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
         self.offer.load().header_parameters.get(tool).cloned()
     }
+}
+
+fn resource_not_found(call: &Call, uri: &str) -> RpcError {
+    let code = match call.version().era() {
+        Era::Modern => code::INVALID_PARAMS,
+        Era::Legacy => code::RESOURCE_NOT_FOUND,
+    };
+    RpcError::new(code, "Resource not found").with_data(&json!({ "uri": uri }))
 }
 
 fn unknown_tool(offer: &Offer, name: &str) -> RpcError {

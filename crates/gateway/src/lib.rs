@@ -13,6 +13,7 @@ mod names;
 mod relay;
 mod result;
 mod tasks;
+mod template;
 mod wrap;
 
 pub use gateway::{Gateway, Offer};

@@ -13,6 +13,7 @@ mod listing;
 mod product;
 mod progress;
 mod reload;
+mod resources;
 mod results;
 mod schema;
 mod sessions;
