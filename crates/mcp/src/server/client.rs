@@ -3,11 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use http::HeaderMap;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::message::Raw;
+use crate::message::{Raw, raw};
+use crate::trace::{self, TraceContext};
 use crate::version::Version;
 
 /// Who makes a request.
@@ -111,6 +113,20 @@ impl Meta {
             .map_or_else(Self::default, Self)
     }
 
+    /// The same, with the trace context of the headers it came with where it has none of its own.
+    pub(crate) fn or_traced_by(mut self, headers: &HeaderMap) -> Self {
+        if self.get(trace::PARENT).is_none()
+            && let Some(context) = TraceContext::of_headers(headers)
+        {
+            self.0.insert(trace::PARENT.to_owned(), raw(&context.parent));
+            match context.state {
+                Some(state) => drop(self.0.insert(trace::STATE.to_owned(), raw(&state))),
+                None => drop(self.0.shift_remove(trace::STATE)),
+            }
+        }
+        self
+    }
+
     /// One entry.
     pub fn get(&self, key: &str) -> Option<&RawValue> {
         self.0.get(key).map(|value| &**value)
@@ -139,7 +155,6 @@ impl LogLevel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::raw;
     use crate::meta_key;
 
     fn client(capabilities: serde_json::Value) -> Client {

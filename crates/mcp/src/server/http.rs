@@ -123,7 +123,7 @@ async fn post(http: &Arc<Http>, parts: &Parts, body: Body) -> Result<Response<Bo
         .map_err(|error| refuse(StatusCode::BAD_REQUEST, Id::of_message(&body), error))?;
     match message {
         Message::Request(request) => {
-            let meta = Meta::of(request.params.as_deref());
+            let meta = Meta::of(request.params.as_deref()).or_traced_by(&parts.headers);
             if check::is_modern(&parts.headers, &request, &meta) {
                 modern::request(http, parts, request, meta).await
             } else {

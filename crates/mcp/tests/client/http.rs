@@ -131,6 +131,38 @@ async fn modern_requests_say_in_headers_what_they_are() {
     assert!(server.asked().iter().all(|one| one.http == Method::POST));
 }
 
+/// The trace context of a call that says it in its `_meta`, and what the headers make of it.
+const TRACEPARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+#[tokio::test]
+async fn the_trace_of_a_request_is_in_its_headers_in_both_eras() {
+    for is_modern in [true, false] {
+        let server = Scripted::start(move |asked| {
+            let start = if is_modern { asked.modern_start() } else { asked.legacy_start("one") };
+            start.unwrap_or_else(|| asked.answer(&done()))
+        })
+        .await;
+        let connection = server.connect().await.unwrap();
+        for meta in [
+            json!({"traceparent": TRACEPARENT, "tracestate": "vendor=1"}),
+            json!({"traceparent": format!("{TRACEPARENT}\r\nx-evil: 1"), "tracestate": "vendor=1"}),
+            json!({}),
+        ] {
+            let params = raw(&json!({"name": "x", "arguments": {}, "_meta": meta}));
+            connection.request("tools/call", Some(params), patient()).await.unwrap();
+        }
+        connection.close().await;
+        let calls = server.messages("tools/call");
+        let headers = |index: usize| {
+            ["traceparent", "tracestate", "x-evil"].map(|name| calls[index].header(name))
+        };
+        assert_eq!(headers(0), [Some(TRACEPARENT), Some("vendor=1"), None]);
+        assert_eq!(headers(1), [None; 3]);
+        assert_eq!(headers(2), [None; 3]);
+        assert_eq!(calls[0].body["params"]["_meta"]["traceparent"], TRACEPARENT);
+    }
+}
+
 #[tokio::test]
 async fn who_may_not_enter_learns_it_and_the_era_is_not_guessed() {
     for refused in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::BAD_GATEWAY] {

@@ -10,4 +10,5 @@ mod rmcp_peer;
 mod service;
 mod standard_streams;
 mod stdio;
+mod trace_context;
 mod wire;

@@ -130,6 +130,10 @@ impl TestService {
         let peer = &call.peer;
         match params["name"].as_str().unwrap_or_default() {
             "echo" => Ok(raw(&json!({"content": [{"type": "text", "text": arguments["text"]}]}))),
+            "trace" => {
+                let told = ["traceparent", "tracestate"].map(|key| call.meta.get_str(key));
+                Ok(raw(&json!({"content": [], "structuredContent": {"trace": told}})))
+            }
             // A result as no typed layer would write it.
             "odd" => Ok(serde_json::from_str(ODD).unwrap()),
             "progress" => {

@@ -15,6 +15,7 @@ use super::event_stream::EventStream;
 use crate::header;
 use crate::message::{Message, RpcError};
 use crate::sse;
+use crate::trace;
 
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -110,12 +111,13 @@ impl Endpoint {
         &self.url
     }
 
-    /// Sends a message.
+    /// Sends a message, a request with the trace it belongs to.
     pub(super) async fn post(
         &self,
         message: &Message,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
     ) -> Result<Answer, ClientError> {
+        trace::add_headers(&mut headers, message);
         let request = self
             .request(Method::POST, headers)
             .header(ACCEPT, "application/json, text/event-stream")

@@ -69,7 +69,7 @@ pub(super) async fn batch(
     for message in messages {
         match message {
             Message::Request(request) => {
-                let meta = Meta::of(request.params.as_deref());
+                let meta = Meta::of(request.params.as_deref()).or_traced_by(&parts.headers);
                 requests.push((request, meta));
             }
             Message::Notification(notification) => notify(http, &session, notification).await,
