@@ -14,8 +14,6 @@ pub struct ExprError {
     pub token: Option<String>,
     /// Where in a JSON Logic rule, as an RFC 6901 pointer.
     pub pointer: Option<String>,
-    /// What would have been right, where that can be said.
-    pub hint: Option<String>,
     /// The limit that was exceeded, if that was the reason.
     pub limit: Option<Limit>,
 }
@@ -68,9 +66,14 @@ impl ExprError {
             position: None,
             token: None,
             pointer: None,
-            hint: None,
             limit: None,
         }
+    }
+
+    /// What would have been right, where that can be said.
+    pub fn hint(&self) -> Option<String> {
+        let token = self.token.as_deref().filter(|_| self.code == code::UNKNOWN_OPERATOR)?;
+        Some(crate::logic::operator_hint(token))
     }
 
     /// The error of an exceeded limit; the message names it.

@@ -27,6 +27,7 @@ use mcpgraph_value::Value;
 use crate::budget::Meter;
 use crate::{Env, ExprError, Reads, Scope};
 use coerce::Js;
+pub(crate) use compile::operator_hint;
 use operand::{Computed, Operand};
 use operator::Operator;
 

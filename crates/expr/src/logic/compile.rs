@@ -46,6 +46,12 @@ const OPERATORS: &[&str] = &[
     "log",
 ];
 
+/// The operator that an unknown one was meant to be, or all of them.
+pub(crate) fn operator_hint(name: &str) -> String {
+    suggest::did_you_mean(name, OPERATORS.iter().copied())
+        .unwrap_or_else(|| format!("the operators are {}", OPERATORS.join(" ")))
+}
+
 /// Compiles a rule and tells what it reads.
 pub(super) fn compile(rule: &Value) -> Result<(Rule, Reads), Vec<ExprError>> {
     let mut compiler = Compiler::default();
@@ -122,11 +128,8 @@ impl Compiler {
 
     fn call(&mut self, name: &str, operands: &Operands<'_>) -> Rule {
         let Some(operator) = Operator::from_name(name) else {
-            let hint = suggest::did_you_mean(name, OPERATORS.iter().copied())
-                .unwrap_or_else(|| format!("the operators are {}", OPERATORS.join(" ")));
             self.fail(ExprError {
                 token: Some(name.to_owned()),
-                hint: Some(hint),
                 ..ExprError::new(code::UNKNOWN_OPERATOR, format!("unknown operator `{name}`"))
             });
             return nothing();

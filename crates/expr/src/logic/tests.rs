@@ -194,7 +194,7 @@ fn every_fault_is_reported_with_its_place() {
     assert!(errors[1].position.is_some());
     let misspelt = errors.iter().find(|error| error.token.as_deref() == Some("filtr")).unwrap();
     assert_eq!(misspelt.message, "unknown operator `filtr`");
-    assert_eq!(misspelt.hint.as_deref(), Some("did you mean `filter`?"));
+    assert_eq!(misspelt.hint().as_deref(), Some("did you mean `filter`?"));
 }
 
 #[test]

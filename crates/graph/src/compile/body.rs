@@ -243,7 +243,7 @@ impl<'a> Compiler<'a, '_> {
                             .hint(
                                 "a rule is JSON Logic; the operand of `var` is a JSONata expression",
                             )
-                            .maybe_hint(error.hint),
+                            .maybe_hint(error.hint()),
                     );
                 }
                 None

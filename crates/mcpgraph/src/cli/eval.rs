@@ -55,10 +55,14 @@ fn describe(error: &ExprError) -> Value {
         ("message", Value::from(error.message.as_str())),
         ("position", error.position.into()),
     ]);
-    let known = [("token", &error.token), ("pointer", &error.pointer), ("hint", &error.hint)];
+    let known = [
+        ("token", error.token.clone()),
+        ("pointer", error.pointer.clone()),
+        ("hint", error.hint()),
+    ];
     for (key, text) in known {
         if let Some(text) = text {
-            details.insert(key, text.as_str());
+            details.insert(key, text);
         }
     }
     Map::from_iter([("error", details)]).into()
