@@ -28,7 +28,7 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
 
     step("test environment", &|| setup_tests::run(workspace));
     step("build", &|| cargo_step(workspace, &["build", "--workspace", "--all-targets"]));
-    if has_nextest() {
+    if has_cargo("nextest") {
         step("tests", &|| cargo_step(workspace, &["nextest", "run", "--workspace"]));
     } else {
         let tests = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
@@ -40,6 +40,14 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
         let lints = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
         cargo_step(workspace, &lints)
     });
+    if has_cargo("deny") {
+        // The advisories are left out: their database is fetched anew, and a test must not fail
+        // because of what somebody found out today.
+        let dependencies = ["deny", "check", "licenses", "bans", "sources"];
+        step("dependencies", &|| cargo_step(workspace, &dependencies));
+    } else {
+        eprintln!("\n── dependencies\nskipped: cargo-deny is not installed");
+    }
 
     eprintln!();
     for (name, took, passed) in &summary {
@@ -57,7 +65,7 @@ fn cargo_step(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<()> {
     run_visibly(cargo().args(arguments).current_dir(&workspace.root).env(REQUIRE_ENVIRONMENT, "1"))
 }
 
-/// Whether the faster test runner is installed.
-fn has_nextest() -> bool {
-    cargo().args(["nextest", "--version"]).output().is_ok_and(|output| output.status.success())
+/// Whether a subcommand that does not come with cargo is installed.
+fn has_cargo(subcommand: &str) -> bool {
+    cargo().args([subcommand, "--version"]).output().is_ok_and(|output| output.status.success())
 }

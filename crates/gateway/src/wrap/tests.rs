@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
-
 use mcpgraph_value::Value;
 use serde_json::json;
 
