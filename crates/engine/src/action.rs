@@ -5,7 +5,11 @@ use mcpgraph_expr::{Env, ExprError, Scope, truthy};
 use mcpgraph_graph::{Body, Kind, NodeIx};
 use mcpgraph_value::Value;
 
-use crate::{RunError, StepId};
+use crate::{RunError, StepId, StepPath};
+
+/// Names something that a run wants done, from when it is handed out to its outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId(pub(crate) u64);
 
 /// What the run wants done.
 pub enum Action {
@@ -13,9 +17,9 @@ pub enum Action {
     Evaluate(Evaluation),
     /// A tool of another server to call; answered by [`Outcome::Called`].
     Call(Call),
-    /// Whatever is under way for this step is no longer wanted. It must not be answered any more:
+    /// Whatever is under way under this name is no longer wanted. It must not be answered any more:
     /// a retry of the step would take the answer for its own.
-    Abort(StepId),
+    Abort(TaskId),
 }
 
 /// How an action ended.
@@ -29,6 +33,8 @@ pub enum Outcome {
 /// A tool of another server to call.
 #[derive(Clone, Debug)]
 pub struct Call {
+    /// Names it.
+    pub task: TaskId,
     /// The step that wants it.
     pub step: StepId,
     /// The node that wants it.
@@ -45,10 +51,12 @@ pub struct Call {
 
 /// The expressions of one node, ready to be evaluated on any thread.
 pub struct Evaluation {
-    pub(crate) step: StepId,
+    pub(crate) task: TaskId,
     pub(crate) body: Arc<Body>,
     pub(crate) node: NodeIx,
     pub(crate) scope: Arc<dyn Scope>,
+    pub(crate) path: StepPath,
+    pub(crate) began: Duration,
 }
 
 /// What a node's expressions came to.
@@ -59,10 +67,32 @@ pub enum Evaluated {
     Route(Option<NodeIx>),
 }
 
+impl Action {
+    /// What it is about.
+    pub fn task(&self) -> TaskId {
+        match self {
+            Self::Evaluate(evaluation) => evaluation.task,
+            Self::Call(call) => call.task,
+            Self::Abort(task) => *task,
+        }
+    }
+}
+
 impl Evaluation {
-    /// The step it belongs to.
-    pub fn step(&self) -> StepId {
-        self.step
+    /// Names it.
+    pub fn task(&self) -> TaskId {
+        self.task
+    }
+
+    /// The time of the run at which its expressions are evaluated: when the step began, so that
+    /// replaying it gives `$now()` the same time.
+    pub fn at(&self) -> Duration {
+        self.began
+    }
+
+    /// Where the step stands.
+    pub fn path(&self) -> &StepPath {
+        &self.path
     }
 
     /// Evaluates. The same evaluation may be run again, with a larger budget say.

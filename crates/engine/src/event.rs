@@ -7,7 +7,7 @@ use mcpgraph_value::Value;
 
 use crate::RunError;
 
-/// Steps of a run are numbered from 0 in the order they begin.
+/// Steps of a run are numbered from 0 in the order their beginning is told.
 pub type StepId = u64;
 
 /// Where a step stands: the position among its siblings, after the path of the step and the item
@@ -47,6 +47,8 @@ pub enum Event {
         /// The name under which the body of a loop sees its item.
         item_name: Option<Arc<str>>,
         /// When it began; evaluating the input is a part of it.
+        began: Duration,
+        /// When this was told: its input was there.
         at: Duration,
     },
     /// It gave an output.

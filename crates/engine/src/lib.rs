@@ -11,11 +11,13 @@
 mod action;
 mod error;
 mod event;
+mod replay;
 mod run;
 mod scope;
 
-pub use action::{Action, Call, Evaluated, Evaluation, Outcome};
+pub use action::{Action, Call, Evaluated, Evaluation, Outcome, TaskId};
 pub use error::{ErrorKind, RunError};
 pub use event::{Event, LogLevel, PauseReason, StepId, StepPath};
-pub use run::Run;
+pub use replay::{Divergence, Progress, Replay};
+pub use run::{Effect, NotChanged, Run, Upcoming};
 pub use scope::ScopeView;

@@ -1,7 +1,9 @@
 //! The state of a run and the three ways it moves: an action is taken, an outcome comes back, time
 //! passes.
 
+mod ahead;
 mod children;
+mod pausing;
 mod steps;
 mod timers;
 
@@ -12,24 +14,28 @@ use std::time::Duration;
 use mcpgraph_graph::{Body, Graph, Limits, NodeIx, Tool};
 use mcpgraph_value::Value;
 
+pub use self::ahead::Effect;
 use self::children::Children;
+pub use self::pausing::{NotChanged, Upcoming};
 use self::timers::Timers;
-use crate::{Action, ErrorKind, Event, Outcome, RunError, ScopeView, StepId, StepPath};
+use crate::{Action, ErrorKind, Event, Outcome, RunError, ScopeView, StepId, StepPath, TaskId};
 
 /// One execution of a tool.
 pub struct Run {
     graph: Arc<Graph>,
     limits: Limits,
     scopes: BTreeMap<ScopeId, LiveScope>,
-    steps: BTreeMap<StepId, LiveStep>,
+    steps: BTreeMap<TaskId, LiveStep>,
     /// Nodes that may begin.
     ready: VecDeque<(ScopeId, NodeIx)>,
     actions: VecDeque<Action>,
     timers: Timers,
     events: Vec<Event>,
     next_scope: ScopeId,
+    next_task: u64,
     next_step: StepId,
     context_bytes: usize,
+    is_paused: bool,
     outcome: Option<Result<Value, RunError>>,
 }
 
@@ -38,7 +44,7 @@ type ScopeId = u64;
 /// A body that is being executed.
 struct LiveScope {
     /// The step this is a part of, and which part; none for the tool that was called.
-    parent: Option<(StepId, usize)>,
+    parent: Option<(TaskId, usize)>,
     /// Set where the body is a whole tool, whose result must fit its `outputSchema`.
     tool: Option<Arc<Tool>>,
     body: Arc<Body>,
@@ -47,6 +53,8 @@ struct LiveScope {
     input: Value,
     /// The last output that is data: what exit returns.
     result: Value,
+    /// The node that gave it.
+    result_of: Option<NodeIx>,
     /// The path of the steps in here, without their own position.
     prefix: Vec<u32>,
     next_position: u32,
@@ -70,8 +78,9 @@ struct LiveStep {
     input: Option<Value>,
     /// When it began.
     began: Duration,
-    /// Whether its `StepStarted` is out.
-    announced: bool,
+    /// Its number, once its `StepStarted` is out. A step that is stopped while its input is still
+    /// being evaluated has done nothing and is never told of.
+    number: Option<StepId>,
 }
 
 enum State {
@@ -98,8 +107,10 @@ impl Run {
             timers: Timers::default(),
             events: Vec::new(),
             next_scope: 0,
+            next_task: 0,
             next_step: 0,
             context_bytes: 0,
+            is_paused: false,
             outcome: None,
         };
         let input = tool.input.with_defaults(&input);
@@ -117,19 +128,36 @@ impl Run {
         run
     }
 
-    /// The next thing to do; none while outcomes are awaited or when the run has ended.
+    /// The next thing to do; none while outcomes are awaited, when the run has ended, and while it
+    /// is paused, where only what is no longer wanted is stopped.
     pub fn poll(&mut self, now: Duration) -> Option<Action> {
         loop {
-            if let Some(action) = self.actions.pop_front() {
+            if let Some(action) = self.next_action() {
                 return Some(action);
             }
-            let (scope, node) = self.ready.pop_front()?;
-            self.begin(scope, node, now);
+            if !self.begin_next(now) {
+                return None;
+            }
         }
     }
 
+    /// What has to be done for the steps that have begun.
+    pub(crate) fn next_action(&mut self) -> Option<Action> {
+        if self.is_paused { self.next_abort() } else { self.actions.pop_front() }
+    }
+
+    /// Lets the next step begin; false if none can.
+    pub(crate) fn begin_next(&mut self, now: Duration) -> bool {
+        if self.is_paused {
+            return false;
+        }
+        let Some((scope, node)) = self.ready.pop_front() else { return false };
+        self.begin(scope, node, now);
+        true
+    }
+
     /// Takes the outcome of an action. An outcome nobody waits for any more is dropped.
-    pub fn apply(&mut self, step: StepId, outcome: Outcome, now: Duration) {
+    pub fn apply(&mut self, step: TaskId, outcome: Outcome, now: Duration) {
         let Some(live) = self.steps.get_mut(&step) else { return };
         match (&live.state, outcome) {
             (State::Evaluating, Outcome::Evaluated(outcome)) => {
@@ -226,11 +254,9 @@ impl Run {
 
     /// Stops everything that is under way and ends the run.
     fn give_up(&mut self, error: RunError, now: Duration) {
-        let under_way: Vec<StepId> = self.steps.keys().rev().copied().collect();
+        let under_way: Vec<TaskId> = self.steps.keys().rev().copied().collect();
         for step in under_way {
-            self.announce(step, None);
-            self.drop_step(step, now);
-            self.events.push(Event::StepFailed { step, error: error.clone(), edge: None, at: now });
+            self.stop_step(step, &error, now);
         }
         self.finish(Err(error), now);
     }

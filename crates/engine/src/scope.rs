@@ -17,15 +17,39 @@ pub struct ScopeView {
     /// Node ids in the order of their first execution.
     order: Vector<Arc<str>>,
     /// Every output of every node.
-    outputs: HashMap<Arc<str>, Vector<Value>>,
-    /// Every output in the order of execution.
-    history: Vector<Value>,
+    outputs: HashMap<Arc<str>, Outputs>,
+    /// Every output in the order of execution, with the node's place in `order`.
+    history: Vector<(usize, Value)>,
 }
+
+/// What one node gave.
+#[derive(Clone)]
+struct Outputs {
+    /// The node's place in the order of first execution.
+    place: usize,
+    values: Vector<Value>,
+}
+
+/// The place of what is in the history without being a node's.
+const NO_NODE: usize = usize::MAX;
 
 impl ScopeView {
     /// The view of a body inside another; its history begins with `input`, the data it starts from.
     pub(crate) fn inside(outer: Arc<ScopeView>, input: Value) -> Self {
-        Self { outer: Some(outer), history: Vector::unit(input), ..Self::default() }
+        Self { outer: Some(outer), history: Vector::unit((NO_NODE, input)), ..Self::default() }
+    }
+
+    /// Sees another state of the surrounding body, and begins with `input` if there is one; false
+    /// for a body that sees nothing around it.
+    pub(crate) fn set_outer(&mut self, outer: &Arc<ScopeView>, input: Option<Value>) -> bool {
+        if self.outer.is_none() {
+            return false;
+        }
+        self.outer = Some(Arc::clone(outer));
+        if let Some(input) = input {
+            self.history.set(0, (NO_NODE, input));
+        }
+        true
     }
 
     /// Adds something that is not a node's output, in the place of what had the name before.
@@ -40,14 +64,37 @@ impl ScopeView {
 
     /// Adds an output.
     pub(crate) fn push(&mut self, node: &Arc<str>, output: Value) {
-        self.history.push_back(output.clone());
-        match self.outputs.get_mut(node) {
-            Some(outputs) => outputs.push_back(output),
-            None => {
-                self.order.push_back(Arc::clone(node));
-                self.outputs.insert(Arc::clone(node), Vector::unit(output));
+        let place = match self.outputs.get_mut(node) {
+            Some(outputs) => {
+                outputs.values.push_back(output.clone());
+                outputs.place
             }
+            None => {
+                let place = self.order.len();
+                self.order.push_back(Arc::clone(node));
+                let values = Vector::unit(output.clone());
+                self.outputs.insert(Arc::clone(node), Outputs { place, values });
+                place
+            }
+        };
+        self.history.push_back((place, output));
+    }
+
+    /// Puts another value in the place of a node's latest output; false if it has none.
+    pub(crate) fn replace_latest(&mut self, node: &str, output: Value) -> bool {
+        let Some(outputs) = self.outputs.get_mut(node) else { return false };
+        let latest = outputs.values.len() - 1;
+        outputs.values.set(latest, output.clone());
+        let place = outputs.place;
+        if let Some(index) = self.history.iter().rposition(|(of, _)| *of == place) {
+            self.history.set(index, (place, output));
         }
+        true
+    }
+
+    /// The latest output of a node in this very body.
+    fn latest(&self, node: &str) -> Option<&Value> {
+        self.outputs.get(node).and_then(|outputs| outputs.values.last())
     }
 
     /// The bytes that keeping `value` adds: none where a node's latest output is the very same
@@ -57,16 +104,18 @@ impl ScopeView {
     }
 
     fn holds(&self, value: &Value) -> bool {
-        self.outputs.values().filter_map(Vector::last).any(|held| match (held, value) {
-            (Value::Array(a), Value::Array(b)) => a.is_same(b),
-            (Value::Object(a), Value::Object(b)) => a.is_same(b),
-            (Value::String(a), Value::String(b)) => Arc::ptr_eq(a, b),
-            _ => false,
+        self.outputs.values().filter_map(|outputs| outputs.values.last()).any(|held| {
+            match (held, value) {
+                (Value::Array(a), Value::Array(b)) => a.is_same(b),
+                (Value::Object(a), Value::Object(b)) => a.is_same(b),
+                (Value::String(a), Value::String(b)) => Arc::ptr_eq(a, b),
+                _ => false,
+            }
         }) || self.outer.as_ref().is_some_and(|outer| outer.holds(value))
     }
 
     fn own(&self, name: &str) -> Option<&Value> {
-        self.outputs.get(name).and_then(Vector::last).or_else(|| {
+        self.latest(name).or_else(|| {
             self.named.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
         })
     }
@@ -79,7 +128,7 @@ impl ScopeView {
             map.insert(Arc::clone(name), value.clone());
         }
         for name in &self.order {
-            if let Some(output) = self.outputs.get(name).and_then(Vector::last) {
+            if let Some(output) = self.latest(name) {
                 map.insert(Arc::clone(name), output.clone());
             }
         }
@@ -105,18 +154,18 @@ impl Scope for ScopeView {
 
     fn previous(&self, steps_back: usize) -> Option<Value> {
         let index = self.history.len().checked_sub(steps_back)?;
-        self.history.get(index).cloned()
+        self.history.get(index).map(|(_, output)| output.clone())
     }
 
     fn execution_count(&self, node: &str) -> usize {
         match self.outputs.get(node) {
-            Some(outputs) => outputs.len(),
+            Some(outputs) => outputs.values.len(),
             None => self.outer.as_ref().map_or(0, |outer| outer.execution_count(node)),
         }
     }
 
     fn execution(&self, node: &str, index: i64) -> Option<Value> {
-        let Some(outputs) = self.outputs.get(node) else {
+        let Some(Outputs { values: outputs, .. }) = self.outputs.get(node) else {
             return self.outer.as_ref()?.execution(node, index);
         };
         let index = if index < 0 {
@@ -129,7 +178,7 @@ impl Scope for ScopeView {
 
     fn executions(&self, node: &str) -> Vec<Value> {
         match self.outputs.get(node) {
-            Some(outputs) => outputs.iter().cloned().collect(),
+            Some(outputs) => outputs.values.iter().cloned().collect(),
             None => self.outer.as_ref().map_or_else(Vec::new, |outer| outer.executions(node)),
         }
     }

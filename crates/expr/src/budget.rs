@@ -1,6 +1,6 @@
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::{ExprError, Limit, code};
@@ -25,9 +25,15 @@ pub struct Env {
     pub budget: Budget,
     /// The time that `$now()` and `$millis()` tell, in milliseconds since 1970.
     pub now: i64,
+    /// What `$random()` and `$shuffle()` draw from.
+    pub chance: Chance,
     /// Stops it from another thread.
     pub cancel: Cancel,
 }
+
+/// What random functions draw from: true chance, or a sequence that can be repeated.
+#[derive(Debug, Default)]
+pub struct Chance(Option<AtomicU64>);
 
 /// A switch that stops evaluations; its clones are the same switch.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +63,32 @@ impl Default for Budget {
 impl Env {
     /// The default budget at a given time, in milliseconds since 1970.
     pub fn at(now: i64) -> Self {
-        Self { budget: Budget::default(), now, cancel: Cancel::default() }
+        Self {
+            budget: Budget::default(),
+            now,
+            chance: Chance::default(),
+            cancel: Cancel::default(),
+        }
+    }
+}
+
+impl Chance {
+    /// The sequence that begins here.
+    pub fn seeded(seed: u64) -> Self {
+        Self(Some(AtomicU64::new(seed)))
+    }
+
+    /// A seed for the next expression: two of them in one place must not draw the same.
+    pub(crate) fn next_seed(&self) -> Option<u64> {
+        /// An odd number without a pattern, so that all seeds of a sequence differ.
+        const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
+        self.0.as_ref().map(|next| next.fetch_add(STRIDE, Ordering::Relaxed))
+    }
+}
+
+impl Clone for Chance {
+    fn clone(&self) -> Self {
+        Self(self.0.as_ref().map(|next| AtomicU64::new(next.load(Ordering::Relaxed))))
     }
 }
 

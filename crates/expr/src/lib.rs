@@ -17,7 +17,7 @@ mod logic;
 mod reads;
 mod scope;
 
-pub use budget::{Budget, Cancel, Env};
+pub use budget::{Budget, Cancel, Chance, Env};
 pub use error::{ExprError, Limit, code};
 pub use jsonata::Jsonata;
 pub use jsonpath::{JsonPath, Located};

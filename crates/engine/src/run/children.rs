@@ -9,7 +9,7 @@ use mcpgraph_value::{Map, Value};
 
 use super::steps::{check_input, check_output};
 use super::{LiveScope, Run, ScopeId, State};
-use crate::{ErrorKind, Event, RunError, ScopeView, StepId};
+use crate::{ErrorKind, RunError, ScopeView, TaskId};
 
 /// The bodies inside a step.
 ///
@@ -39,7 +39,7 @@ impl Run {
         &mut self,
         tool: &Arc<Tool>,
         input: Value,
-        parent: Option<(StepId, usize)>,
+        parent: Option<(TaskId, usize)>,
         prefix: Vec<u32>,
         depth: usize,
     ) -> ScopeId {
@@ -50,6 +50,7 @@ impl Run {
             view: ScopeView::default(),
             input,
             result: Value::Null,
+            result_of: None,
             prefix,
             next_position: 0,
             depth,
@@ -65,7 +66,7 @@ impl Run {
         id
     }
 
-    pub(super) fn open_items(&mut self, id: StepId, items: &Value, now: Duration) {
+    pub(super) fn open_items(&mut self, id: TaskId, items: &Value, now: Duration) {
         let Some(step) = self.steps.get(&id) else { return };
         let Kind::Foreach { item_name, body, max_parallel, .. } = &self.node(step).kind else {
             return;
@@ -82,7 +83,7 @@ impl Run {
         self.fill(id, now);
     }
 
-    pub(super) fn open_branches(&mut self, id: StepId, now: Duration) {
+    pub(super) fn open_branches(&mut self, id: TaskId, now: Duration) {
         let Some(step) = self.steps.get(&id) else { return };
         let Kind::Parallel { branches, max_parallel } = &self.node(step).kind else { return };
         let count = branches.len();
@@ -90,7 +91,7 @@ impl Run {
         self.fill(id, now);
     }
 
-    pub(super) fn open_tool(&mut self, id: StepId, name: &str, input: &Value, now: Duration) {
+    pub(super) fn open_tool(&mut self, id: TaskId, name: &str, input: &Value, now: Duration) {
         let Some(step) = self.steps.get(&id) else { return };
         let Some(tool) = self.graph.tool(name).cloned() else {
             let message = format!("there is no tool `{name}` in this file");
@@ -120,7 +121,7 @@ impl Run {
         }
     }
 
-    fn contain(&mut self, id: StepId, parts: Parts, count: usize, max_parallel: usize) {
+    fn contain(&mut self, id: TaskId, parts: Parts, count: usize, max_parallel: usize) {
         if let Some(step) = self.steps.get_mut(&id) {
             step.state = State::Containing(Children {
                 results: vec![None; count],
@@ -134,7 +135,7 @@ impl Run {
         }
     }
 
-    fn children(&mut self, id: StepId) -> Option<&mut Children> {
+    fn children(&mut self, id: TaskId) -> Option<&mut Children> {
         match &mut self.steps.get_mut(&id)?.state {
             State::Containing(children) => Some(children),
             _ => None,
@@ -142,7 +143,7 @@ impl Run {
     }
 
     /// Begins as many of a step's bodies as may run at once; ends the step when all are done.
-    fn fill(&mut self, id: StepId, now: Duration) {
+    fn fill(&mut self, id: TaskId, now: Duration) {
         let Some(step) = self.steps.get(&id) else { return };
         let State::Containing(children) = &step.state else { return };
         if children.finished == children.results.len() {
@@ -176,6 +177,7 @@ impl Run {
                 view,
                 input: Value::Null,
                 result: Value::Null,
+                result_of: None,
                 prefix,
                 next_position: 0,
                 depth,
@@ -215,7 +217,7 @@ impl Run {
     }
 
     /// Keeps the result of a body until those beside it have theirs.
-    fn keep(&mut self, id: StepId, index: usize, result: &Value) -> Result<(), RunError> {
+    fn keep(&mut self, id: TaskId, index: usize, result: &Value) -> Result<(), RunError> {
         let Some(step) = self.steps.get(&id) else { return Ok(()) };
         let node = Arc::clone(&self.node(step).id);
         let bytes = self.scopes[&step.scope].view.added_bytes(result);
@@ -250,17 +252,15 @@ impl Run {
 
     /// Forgets a body and stops what is under way in it.
     fn drop_scope(&mut self, scope_id: ScopeId, now: Duration) {
-        let under_way: Vec<StepId> = self
+        let under_way: Vec<TaskId> = self
             .steps
             .iter()
             .filter(|(_, step)| step.scope == scope_id)
             .map(|(id, _)| *id)
             .collect();
+        let error = RunError::new(ErrorKind::Cancelled, "stopped: what contains it has failed");
         for step in under_way {
-            self.announce(step, None);
-            self.drop_step(step, now);
-            let error = RunError::new(ErrorKind::Cancelled, "stopped: what contains it has failed");
-            self.events.push(Event::StepFailed { step, error, edge: None, at: now });
+            self.stop_step(step, &error, now);
         }
         if let Some(scope) = self.scopes.remove(&scope_id) {
             self.context_bytes = self.context_bytes.saturating_sub(scope.bytes);
@@ -272,6 +272,15 @@ impl Run {
 // === impl Children ===
 
 impl Children {
+    pub(super) fn running(&self) -> impl Iterator<Item = ScopeId> {
+        self.running.iter().copied()
+    }
+
+    /// Whether the bodies begin with the data so far, as branches do, and not with an item.
+    pub(super) fn begin_with_last(&self) -> bool {
+        matches!(self.parts, Parts::Branches(_))
+    }
+
     fn output(&self) -> Value {
         let mut results = self.results.iter().map(|result| result.clone().unwrap_or_default());
         match &self.parts {

@@ -7,14 +7,16 @@ use mcpgraph_graph::{Kind, Node, NodeIx, Schema, Tool};
 use mcpgraph_value::{MAX_DEPTH, Value};
 
 use super::{LiveStep, Run, ScopeId, State};
-use crate::{Action, Call, ErrorKind, Evaluated, Evaluation, Event, RunError, StepId, StepPath};
+use crate::{
+    Action, Call, ErrorKind, Evaluated, Evaluation, Event, RunError, StepId, StepPath, TaskId,
+};
 
 impl Run {
     /// Executes a node for the first time.
     pub(super) fn begin(&mut self, scope_id: ScopeId, node: NodeIx, now: Duration) {
         let Some(scope) = self.scopes.get_mut(&scope_id) else { return };
         let id = &scope.body.nodes[node].id;
-        if self.next_step >= self.limits.node_executions {
+        if self.next_task >= self.limits.node_executions {
             let limit = self.limits.node_executions;
             let error = RunError::new(
                 ErrorKind::Limit,
@@ -30,10 +32,10 @@ impl Run {
         let mut path = scope.prefix.clone();
         path.push(scope.next_position);
         scope.next_position += 1;
-        let step = self.next_step;
-        self.next_step += 1;
+        let task = TaskId(self.next_task);
+        self.next_task += 1;
         self.steps.insert(
-            step,
+            task,
             LiveStep {
                 scope: scope_id,
                 node,
@@ -43,14 +45,14 @@ impl Run {
                 deadline: None,
                 input: None,
                 began: now,
-                announced: false,
+                number: None,
             },
         );
-        self.attempt(step, now);
+        self.attempt(task, now);
     }
 
     /// Begins an attempt; a retry goes on with the input the first one evaluated.
-    fn attempt(&mut self, id: StepId, now: Duration) {
+    fn attempt(&mut self, id: TaskId, now: Duration) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         let Some(scope) = self.scopes.get(&step.scope) else { return };
         let node = &scope.body.nodes[step.node];
@@ -62,20 +64,20 @@ impl Run {
         match &node.kind {
             Kind::Entry => {
                 let input = scope.input.clone();
-                self.announce(id, None);
+                self.announce(id, None, now);
                 self.succeed(id, input, now);
             }
             Kind::Exit => {
                 let result = scope.result.clone();
-                self.announce(id, None);
+                self.announce(id, None, now);
                 self.succeed(id, result, now);
             }
             Kind::Parallel { .. } => {
-                self.announce(id, None);
+                self.announce(id, None, now);
                 self.open_branches(id, now);
             }
             Kind::Transform(_) | Kind::Switch { .. } => {
-                self.announce(id, None);
+                self.announce(id, None, now);
                 self.evaluate(id);
             }
             Kind::Mcp { .. } | Kind::Foreach { .. } | Kind::Graph { .. } => {
@@ -87,20 +89,22 @@ impl Run {
         }
     }
 
-    fn evaluate(&mut self, id: StepId) {
+    pub(super) fn evaluate(&mut self, id: TaskId) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         let Some(scope) = self.scopes.get(&step.scope) else { return };
         step.state = State::Evaluating;
         self.actions.push_back(Action::Evaluate(Evaluation {
-            step: id,
+            task: id,
             body: Arc::clone(&scope.body),
             node: step.node,
             scope: Arc::new(scope.view.clone()),
+            path: step.path.clone(),
+            began: step.began,
         }));
     }
 
     /// A node's expressions have their values.
-    pub(super) fn evaluated(&mut self, id: StepId, evaluated: Evaluated, now: Duration) {
+    pub(super) fn evaluated(&mut self, id: TaskId, evaluated: Evaluated, now: Duration) {
         let Some(step) = self.steps.get(&id) else { return };
         match (evaluated, &self.node(step).kind) {
             (Evaluated::Route(Some(target)), _) => {
@@ -125,8 +129,8 @@ impl Run {
     }
 
     /// A node that works on an evaluated input has it.
-    fn with_input(&mut self, id: StepId, input: Value, now: Duration) {
-        self.announce(id, Some(input.clone()));
+    fn with_input(&mut self, id: TaskId, input: Value, now: Duration) {
+        let number = self.announce(id, Some(input.clone()), now);
         let Some(step) = self.steps.get_mut(&id) else { return };
         let Some(scope) = self.scopes.get(&step.scope) else { return };
         let bytes = scope.view.added_bytes(&input);
@@ -140,7 +144,8 @@ impl Run {
             Kind::Mcp { server, tool, .. } => {
                 step.state = State::Calling;
                 let call = Call {
-                    step: id,
+                    task: id,
+                    step: number,
                     node: Arc::clone(&node.id),
                     server: Arc::clone(server),
                     tool: Arc::clone(tool),
@@ -163,19 +168,20 @@ impl Run {
     }
 
     /// A step has its output and goes on to the node's `next`.
-    pub(super) fn succeed(&mut self, id: StepId, output: Value, now: Duration) {
+    pub(super) fn succeed(&mut self, id: TaskId, output: Value, now: Duration) {
         let Some(step) = self.steps.get(&id) else { return };
         let next = self.node(step).next;
         self.leave(id, output, next, now);
     }
 
     /// A step has its output and goes on to a given node, or ends its body.
-    fn leave(&mut self, id: StepId, output: Value, next: Option<NodeIx>, now: Duration) {
+    fn leave(&mut self, id: TaskId, output: Value, next: Option<NodeIx>, now: Duration) {
         let Some(step) = self.steps.get(&id) else { return };
-        let scope_id = step.scope;
+        let (scope_id, number) = (step.scope, step.number.unwrap_or_default());
         let Some(scope) = self.scopes.get(&scope_id) else { return };
         let body = Arc::clone(&scope.body);
-        let node = &body.nodes[step.node];
+        let step_node = step.node;
+        let node = &body.nodes[step_node];
         let bytes = scope.view.added_bytes(&output);
         if let Some(error) = check_payload("output", &output, bytes, self.limits.payload_bytes) {
             self.fail(id, error, now);
@@ -191,10 +197,11 @@ impl Run {
         let is_exit = matches!(node.kind, Kind::Exit);
         if node.kind.carries_data() {
             scope.result = output.clone();
+            scope.result_of = Some(step_node);
         }
         scope.view.push(&node.id, output.clone());
         let edge = next.map(|next| Arc::clone(&body.nodes[next].id));
-        self.events.push(Event::StepFinished { step: id, output, edge, at: now });
+        self.events.push(Event::StepFinished { step: number, output, edge, at: now });
         self.drop_step(id, now);
         match next {
             Some(next) if !is_exit => self.ready.push_back((scope_id, next)),
@@ -203,8 +210,8 @@ impl Run {
     }
 
     /// A step failed: it is tried again, or its `onError` takes over, or its body fails.
-    pub(super) fn fail(&mut self, id: StepId, error: RunError, now: Duration) {
-        self.announce(id, None);
+    pub(super) fn fail(&mut self, id: TaskId, error: RunError, now: Duration) {
+        let number = self.announce(id, None, now);
         let Some(step) = self.steps.get(&id) else { return };
         let scope_id = step.scope;
         let Some(scope) = self.scopes.get(&scope_id) else { return };
@@ -215,13 +222,13 @@ impl Run {
             && step.attempt < retry.times
             && error.kind.is_retried(retry.on)
         {
-            self.retry_later(id, node, error, now);
+            self.retry_later(id, number, node, error, now);
             return;
         }
         let handler = node.on_error.filter(|_| error.kind.is_catchable());
         self.drop_step(id, now);
         self.events.push(Event::StepFailed {
-            step: id,
+            step: number,
             error: error.clone(),
             edge: handler.map(|handler| Arc::clone(&body.nodes[handler].id)),
             at: now,
@@ -237,7 +244,14 @@ impl Run {
         }
     }
 
-    fn retry_later(&mut self, id: StepId, node: &Node, error: RunError, now: Duration) {
+    fn retry_later(
+        &mut self,
+        id: TaskId,
+        number: StepId,
+        node: &Node,
+        error: RunError,
+        now: Duration,
+    ) {
         self.stop_work(id, now);
         let Some(step) = self.steps.get_mut(&id) else { return };
         step.attempt += 1;
@@ -246,7 +260,7 @@ impl Run {
         step.deadline = Some(due);
         self.timers.set(due, id);
         self.events.push(Event::Retrying {
-            step: id,
+            step: number,
             attempt: step.attempt,
             delay,
             error,
@@ -255,7 +269,7 @@ impl Run {
     }
 
     /// A step's timer is due: its retry begins, or its attempt took too long.
-    pub(super) fn timer_fired(&mut self, id: StepId, now: Duration) {
+    pub(super) fn timer_fired(&mut self, id: TaskId, now: Duration) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         step.deadline = None;
         if matches!(step.state, State::Idle) {
@@ -271,17 +285,19 @@ impl Run {
         self.fail(id, error, now);
     }
 
-    /// Tells that a step began, once.
-    pub(super) fn announce(&mut self, id: StepId, input: Option<Value>) {
-        let Some(step) = self.steps.get_mut(&id) else { return };
-        if step.announced {
-            return;
+    /// Tells that a step began, once, and gives the number it is told under.
+    fn announce(&mut self, id: TaskId, input: Option<Value>, now: Duration) -> StepId {
+        let Some(step) = self.steps.get_mut(&id) else { return self.next_step };
+        if let Some(number) = step.number {
+            return number;
         }
-        step.announced = true;
-        let Some(scope) = self.scopes.get(&step.scope) else { return };
+        let number = self.next_step;
+        let Some(scope) = self.scopes.get(&step.scope) else { return number };
+        self.next_step += 1;
+        step.number = Some(number);
         let node = &scope.body.nodes[step.node];
         self.events.push(Event::StepStarted {
-            step: id,
+            step: number,
             path: step.path.clone(),
             node: Arc::clone(&node.id),
             kind: node.kind.name(),
@@ -290,8 +306,10 @@ impl Run {
                 Kind::Foreach { item_name, .. } => Some(Arc::clone(item_name)),
                 _ => None,
             },
-            at: step.began,
+            began: step.began,
+            at: now,
         });
+        number
     }
 
     /// Counts `bytes` more in memory, unless that is more than the run may hold.
@@ -312,7 +330,7 @@ impl Run {
     }
 
     /// Stops what is under way for a step, which may begin again.
-    pub(super) fn stop_work(&mut self, id: StepId, now: Duration) {
+    pub(super) fn stop_work(&mut self, id: TaskId, now: Duration) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         self.timers.clear(step.deadline.take(), id);
         match std::mem::replace(&mut step.state, State::Idle) {
@@ -323,11 +341,11 @@ impl Run {
     }
 
     /// Takes back the action of a step: it is never handed out, or is to be aborted if it was.
-    fn take_back(&mut self, id: StepId) {
+    pub(super) fn take_back(&mut self, id: TaskId) {
         let before = self.actions.len();
         self.actions.retain(|action| match action {
-            Action::Evaluate(evaluation) => evaluation.step != id,
-            Action::Call(call) => call.step != id,
+            Action::Evaluate(evaluation) => evaluation.task != id,
+            Action::Call(call) => call.task != id,
             Action::Abort(_) => true,
         });
         if self.actions.len() == before {
@@ -335,8 +353,18 @@ impl Run {
         }
     }
 
+    /// Ends a step for a reason that is not its own.
+    pub(super) fn stop_step(&mut self, id: TaskId, error: &RunError, now: Duration) {
+        let number = self.steps.get(&id).and_then(|step| step.number);
+        self.drop_step(id, now);
+        if let Some(step) = number {
+            let error = error.clone();
+            self.events.push(Event::StepFailed { step, error, edge: None, at: now });
+        }
+    }
+
     /// Forgets a step and stops what is under way for it.
-    pub(super) fn drop_step(&mut self, id: StepId, now: Duration) {
+    pub(super) fn drop_step(&mut self, id: TaskId, now: Duration) {
         self.stop_work(id, now);
         self.steps.remove(&id);
     }

@@ -1,18 +1,18 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::StepId;
+use crate::TaskId;
 
 /// When which step is to be looked at; a step has one timer at most.
 #[derive(Default)]
-pub(super) struct Timers(BTreeSet<(Duration, StepId)>);
+pub(super) struct Timers(BTreeSet<(Duration, TaskId)>);
 
 impl Timers {
-    pub(super) fn set(&mut self, at: Duration, step: StepId) {
+    pub(super) fn set(&mut self, at: Duration, step: TaskId) {
         self.0.insert((at, step));
     }
 
-    pub(super) fn clear(&mut self, at: Option<Duration>, step: StepId) {
+    pub(super) fn clear(&mut self, at: Option<Duration>, step: TaskId) {
         if let Some(at) = at {
             self.0.remove(&(at, step));
         }
@@ -22,7 +22,7 @@ impl Timers {
         self.0.first().map(|(at, _)| *at)
     }
 
-    pub(super) fn pop_due(&mut self, now: Duration) -> Option<StepId> {
+    pub(super) fn pop_due(&mut self, now: Duration) -> Option<TaskId> {
         if self.next()? > now {
             return None;
         }

@@ -5,7 +5,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_engine::{Action, Call, ErrorKind, Event, Outcome, Run, RunError, StepId, StepPath};
+use mcpgraph_engine::{
+    Action, Call, ErrorKind, Event, Outcome, PauseReason, Run, RunError, StepId, StepPath,
+};
 use mcpgraph_expr::Env;
 use mcpgraph_graph::Graph;
 use mcpgraph_value::{Map, Value};
@@ -100,6 +102,48 @@ impl Drive {
         self.finished(true)
     }
 
+    /// To the end, with pauses in which an output is changed now and then.
+    pub(crate) fn meddled_with(mut self) -> Finished {
+        for _ in 0..MAX_MOVES {
+            if self.is_over() {
+                return self.finished(false);
+            }
+            if self.order.pick(4) == 3 {
+                self.meddle();
+            } else {
+                self.step();
+            }
+        }
+        panic!("the run does not end");
+    }
+
+    fn meddle(&mut self) {
+        self.run.pause(PauseReason::Asked, self.now);
+        assert!(self.run.poll(self.now).is_none(), "nothing begins in a pause");
+        // A node that has not been there yet cannot be changed, which changes nothing.
+        let output = Value::object(Map::from_iter([("n", 2)]));
+        drop(self.run.set_output(None, &"entry".into(), output, self.now));
+        self.run.resume(Duration::from_secs(9), self.now);
+    }
+
+    /// Drives a run that has already begun.
+    pub(crate) fn on(run: Run, record: &[Event], now: Duration, luck: u64) -> Self {
+        let paths = record.iter().filter_map(|event| match event {
+            Event::StepStarted { step, path, .. } => Some((*step, path.clone())),
+            _ => None,
+        });
+        Self {
+            run,
+            now,
+            under_way: Vec::new(),
+            events: Vec::new(),
+            paths: paths.collect(),
+            attempts: HashMap::new(),
+            luck,
+            order: Order::InTurn,
+        }
+    }
+
     /// Takes all actions there are; whether the run has ended.
     fn is_over(&mut self) -> bool {
         while let Some(action) = self.run.poll(self.now) {
@@ -107,14 +151,14 @@ impl Drive {
             match action {
                 Action::Abort(step) => {
                     let before = self.under_way.len();
-                    self.under_way.retain(|action| step_of(action) != step);
+                    self.under_way.retain(|action| action.task() != step);
                     assert_eq!(self.under_way.len() + 1, before, "abort of what is not under way");
                 }
                 action => {
                     assert!(self.run.outcome().is_none(), "work after the end");
-                    let step = step_of(&action);
+                    let step = action.task();
                     assert!(
-                        self.under_way.iter().all(|other| step_of(other) != step),
+                        self.under_way.iter().all(|other| other.task() != step),
                         "a step does two things at once"
                     );
                     self.under_way.push(action);
@@ -148,7 +192,7 @@ impl Drive {
         }
         let index = self.order.pick(self.under_way.len());
         let action = self.under_way.remove(index);
-        let step = step_of(&action);
+        let step = action.task();
         let outcome = match action {
             Action::Evaluate(evaluation) => Outcome::Evaluated(evaluation.run(&Env::at(0))),
             Action::Call(call) => Outcome::Called(self.answer(&call)),
@@ -176,13 +220,5 @@ impl Drive {
         assert!(self.run.next_deadline().is_none());
         let outcome = self.run.outcome().cloned().expect("an outcome");
         Finished { outcome, events: self.events, was_cancelled }
-    }
-}
-
-fn step_of(action: &Action) -> StepId {
-    match action {
-        Action::Evaluate(evaluation) => evaluation.step(),
-        Action::Call(call) => call.step,
-        Action::Abort(step) => *step,
     }
 }

@@ -6,8 +6,9 @@
 mod driver;
 mod events;
 mod graphs;
+mod replay;
 
-use mcpgraph_engine::ErrorKind;
+use mcpgraph_engine::{ErrorKind, Event};
 use proptest::prelude::*;
 
 use driver::{Drive, Order};
@@ -67,6 +68,54 @@ proptest! {
         let first = Drive::new(&graph, luck, order.clone()).until_it_ends();
         let again = Drive::new(&graph, luck, order).until_it_ends();
         prop_assert_eq!(first.events, again.events);
+    }
+
+    #[test]
+    fn a_replay_is_the_history(
+        nodes in nodes(Timing::Timeouts),
+        luck in any::<u64>(),
+        order in order(),
+        moves in proptest::option::of(0_usize..40),
+    ) {
+        let graph = compiled(&nodes);
+        let drive = Drive::new(&graph, luck, order);
+        let finished = match moves {
+            Some(moves) => drive.cancelled_after(moves),
+            None => drive.meddled_with(),
+        };
+        replay::check(&graph, &finished.events).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn a_record_that_breaks_off_can_be_replayed_and_gone_on_from(
+        nodes in nodes(Timing::None),
+        luck in any::<u64>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let graph = compiled(&nodes);
+        let whole = Drive::new(&graph, luck, Order::InTurn).until_it_ends();
+        let cut = 1 + cut.index(whole.events.len());
+        replay::check(&graph, &whole.events[..cut]).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn a_fork_without_a_change_ends_as_its_parent(
+        nodes in nodes(Timing::None),
+        luck in any::<u64>(),
+        from in any::<prop::sample::Index>(),
+    ) {
+        let graph = compiled(&nodes);
+        let whole = Drive::new(&graph, luck, Order::InTurn).until_it_ends();
+        let steps = whole.events.iter().filter(|e| matches!(e, Event::StepStarted { .. })).count();
+        let from = from.index(steps) as u64;
+        let run = replay::fork(&graph, &whole.events, from).map_err(TestCaseError::fail)?;
+        // Which calls fail depends on the attempt, and a fork counts attempts anew.
+        let retried = whole.events.iter().any(|e| matches!(e, Event::Retrying { .. }));
+        let forked = Drive::on(run, &whole.events, replay::time(&whole.events), luck)
+            .until_it_ends();
+        if !retried {
+            prop_assert_eq!(whole.outcome, forked.outcome);
+        }
     }
 }
 

@@ -37,6 +37,7 @@ pub(super) fn evaluate(
             sequence: budget.sequence,
         },
         now_millis: meter.env.now,
+        seed: meter.env.chance.next_seed(),
         cancelled: Some(meter.env.cancel.flag()),
     };
     if history {

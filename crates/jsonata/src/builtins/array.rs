@@ -51,7 +51,7 @@ pub(super) fn shuffle(
         return Ok(array);
     };
     let mut items = copied(evaluator, items)?;
-    fastrand::shuffle(&mut items);
+    evaluator.random.shuffle(&mut items);
     Ok(Some(Item::array(items)))
 }
 

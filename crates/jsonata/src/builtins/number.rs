@@ -49,12 +49,12 @@ pub(super) fn abs(
 }
 
 pub(super) fn random(
-    _: &mut Evaluator<'_>,
+    evaluator: &mut Evaluator<'_>,
     _: Arguments,
     _: Option<&Item>,
     _: &Scope,
 ) -> Outcome<Option<Item>> {
-    Ok(Some(Item::number(fastrand::f64())))
+    Ok(Some(Item::number(evaluator.random.f64())))
 }
 
 pub(super) fn sqrt(

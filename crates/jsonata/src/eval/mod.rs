@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use fastrand::Rng;
 use mcpgraph_value::Value;
 
 pub(crate) use regex::{Found, Matcher, Place};
@@ -38,6 +39,8 @@ pub struct Environment {
     pub limits: Limits,
     /// The time `$now()` and `$millis()` tell, in milliseconds since 1970.
     pub now_millis: i64,
+    /// Where `$random()` and `$shuffle()` begin, so that they can be repeated; none for chance.
+    pub seed: Option<u64>,
     /// Set from outside to end the evaluation.
     pub cancelled: Option<Arc<AtomicBool>>,
 }
@@ -52,6 +55,7 @@ pub(crate) fn evaluate(
     let mut evaluator = Evaluator {
         environment,
         budget: Budget::new(&environment.limits, environment.cancelled.clone()),
+        random: environment.seed.map_or_else(Rng::new, Rng::with_seed),
         root: root.clone(),
         captures: Captures::default(),
     };
@@ -75,6 +79,7 @@ pub(crate) fn wrap_array(input: Item) -> Item {
 pub(crate) struct Evaluator<'e> {
     pub(crate) environment: &'e Environment,
     pub(crate) budget: Budget,
+    pub(crate) random: Rng,
     /// The input as a whole, `$$`.
     root: Option<Item>,
     captures: Captures,

@@ -1,0 +1,220 @@
+//! A run that stands still: what would come next, what it has, and what of it may be changed.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_value::Value;
+
+use super::{LiveScope, Run, ScopeId, State};
+use crate::{
+    Action, ErrorKind, Event, LogLevel, PauseReason, RunError, ScopeView, StepId, StepPath, TaskId,
+};
+
+/// The node that begins next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upcoming {
+    /// Where it will stand.
+    pub path: StepPath,
+    /// The node's id.
+    pub node: Arc<str>,
+    /// The node's type.
+    pub kind: &'static str,
+}
+
+/// Why an output was not changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotChanged {
+    /// The run has ended.
+    Ended,
+    /// There is no such body at work.
+    NoScope(StepPath),
+    /// The node has no output in this body.
+    NoOutput(Arc<str>),
+    /// The value would be more than the run may hold.
+    TooLarge(String),
+}
+
+impl Run {
+    /// Lets nothing begin any more. What is under way may still end.
+    pub fn pause(&mut self, why: PauseReason, now: Duration) {
+        if !self.is_paused && self.outcome.is_none() {
+            self.is_paused = true;
+            self.events.push(Event::Paused { why, at: now });
+        }
+    }
+
+    /// Goes on. The time it stood still must not be in `now`.
+    pub fn resume(&mut self, waited: Duration, now: Duration) {
+        if self.is_paused {
+            self.is_paused = false;
+            if self.outcome.is_none() {
+                self.events.push(Event::Resumed { waited, at: now });
+            }
+        }
+    }
+
+    /// Whether it stands still.
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// The node that the next [`Run::poll`] begins; none if it has something else to do first.
+    pub fn upcoming(&self) -> Option<Upcoming> {
+        if !self.actions.is_empty() {
+            return None;
+        }
+        let (scope, node) = self.ready.front()?;
+        let scope = self.scopes.get(scope)?;
+        let node = &scope.body.nodes[*node];
+        let mut path = scope.prefix.clone();
+        path.push(scope.next_position);
+        Some(Upcoming {
+            path: StepPath(path.into()),
+            node: Arc::clone(&node.id),
+            kind: node.kind.name(),
+        })
+    }
+
+    /// What the nodes of a body see; of the body that goes on next if none is named.
+    pub fn view(&self, scope: Option<&StepPath>) -> Option<&ScopeView> {
+        let id = self.find_scope(scope)?;
+        self.scopes.get(&id).map(|scope| &scope.view)
+    }
+
+    /// Puts another value in the place of a node's latest output, in the body that goes on next if
+    /// none is named. What was decided on the old value stays decided.
+    pub fn set_output(
+        &mut self,
+        scope: Option<&StepPath>,
+        node: &Arc<str>,
+        output: Value,
+        now: Duration,
+    ) -> Result<(), NotChanged> {
+        let Some(id) = self.find_scope(scope) else {
+            return Err(match scope {
+                Some(path) if self.outcome.is_none() => NotChanged::NoScope(path.clone()),
+                _ => NotChanged::Ended,
+            });
+        };
+        let added = output.approximate_bytes();
+        let too_large = |error: RunError| NotChanged::TooLarge(error.message);
+        self.hold(added).map_err(too_large)?;
+        let Some(scope) = self.scopes.get_mut(&id) else { return Err(NotChanged::Ended) };
+        if !scope.view.replace_latest(node, output.clone()) {
+            self.context_bytes = self.context_bytes.saturating_sub(added);
+            return Err(NotChanged::NoOutput(Arc::clone(node)));
+        }
+        scope.bytes += added;
+        if scope.result_of.is_some_and(|of| scope.body.nodes[of].id == *node) {
+            scope.result = output.clone();
+        }
+        let scope = StepPath(scope.prefix.as_slice().into());
+        self.refresh(id);
+        self.events.push(Event::OutputChanged { scope, node: Arc::clone(node), output, at: now });
+        Ok(())
+    }
+
+    /// Keeps something that a node said.
+    pub fn log(&mut self, step: StepId, level: LogLevel, message: Arc<str>, now: Duration) {
+        if self.outcome.is_none() {
+            self.events.push(Event::Log { step, level, message, at: now });
+        }
+    }
+
+    /// What is under way in a body, and in the bodies inside it, sees what is there now.
+    fn refresh(&mut self, id: ScopeId) {
+        let Some(scope) = self.scopes.get(&id) else { return };
+        let outer = Arc::new(scope.view.clone());
+        let last = scope.result.clone();
+        let tasks: Vec<TaskId> =
+            self.steps.iter().filter(|(_, step)| step.scope == id).map(|(task, _)| *task).collect();
+        for task in tasks {
+            match &self.steps[&task].state {
+                State::Evaluating => {
+                    self.take_back(task);
+                    self.evaluate(task);
+                }
+                State::Containing(children) => {
+                    let last = children.begin_with_last().then(|| last.clone());
+                    let inside: Vec<ScopeId> = children.running().collect();
+                    for scope in inside {
+                        if let Some(inner) = self.scopes.get_mut(&scope)
+                            && inner.view.set_outer(&outer, last.clone())
+                        {
+                            self.refresh(scope);
+                        }
+                    }
+                }
+                State::Idle | State::Calling => {}
+            }
+        }
+    }
+
+    /// Whether something happened that nobody has heard of yet.
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// Whether there is something to hand out or to begin.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.actions.is_empty() || !self.ready.is_empty()
+    }
+
+    /// Whether an error is none of a step's own: the caller left, or the time was up.
+    pub(crate) fn ended_from_outside(&self, error: &RunError, now: Duration) -> bool {
+        match error.kind {
+            ErrorKind::Cancelled | ErrorKind::Internal => true,
+            ErrorKind::Limit => now >= self.limits.execution_time,
+            _ => false,
+        }
+    }
+
+    /// Hands out once more what was handed out and never answered.
+    pub(crate) fn hand_out_again(&mut self, actions: impl Iterator<Item = Action>) {
+        for action in actions {
+            let task = action.task();
+            let is_unwanted = |other: &Action| matches!(other, Action::Abort(of) if *of == task);
+            if let Some(abort) = self.actions.iter().position(is_unwanted) {
+                self.actions.remove(abort);
+                continue;
+            }
+            match action {
+                // The outputs it sees may have been changed since.
+                Action::Evaluate(_) => self.evaluate(task),
+                action => self.actions.push_back(action),
+            }
+        }
+    }
+
+    pub(super) fn next_abort(&mut self) -> Option<Action> {
+        let abort = self.actions.iter().position(|action| matches!(action, Action::Abort(_)))?;
+        self.actions.remove(abort)
+    }
+
+    fn find_scope(&self, path: Option<&StepPath>) -> Option<ScopeId> {
+        match path {
+            Some(path) => {
+                let is_it = |scope: &LiveScope| scope.prefix == path.positions();
+                self.scopes.iter().find(|(_, scope)| is_it(scope)).map(|(id, _)| *id)
+            }
+            None => match self.ready.front() {
+                Some((scope, _)) => Some(*scope),
+                None => self.scopes.keys().next().copied(),
+            },
+        }
+    }
+}
+
+impl fmt::Display for NotChanged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended => f.write_str("the run has ended"),
+            Self::NoScope(path) => write!(f, "nothing is under way at `{path}`"),
+            Self::NoOutput(node) => write!(f, "node `{node}` has no output here yet"),
+            Self::TooLarge(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for NotChanged {}

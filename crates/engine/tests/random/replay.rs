@@ -1,0 +1,59 @@
+//! Following a record, by hand.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_engine::{Evaluated, Evaluation, Event, Progress, Replay, Run, StepId};
+use mcpgraph_expr::{Env, ExprError};
+use mcpgraph_graph::Graph;
+
+/// Whether all of a record happens again, times included.
+pub(crate) fn check(graph: &Arc<Graph>, record: &[Event]) -> Result<(), String> {
+    let again = RefCell::new(Vec::new());
+    let is_same = |recorded: &Event, replayed: &Event| {
+        again.borrow_mut().push(replayed.clone());
+        recorded.tells_the_same_as(replayed)
+    };
+    let tool = graph.tool("main").ok_or("no tool")?;
+    let mut replay =
+        Replay::new(Arc::clone(graph), tool, record, &is_same).ok_or("no beginning")?;
+    match replay.advance(None, evaluate) {
+        Ok(Progress::Done) => {}
+        Ok(Progress::Reached) => return Err("it stopped although nobody asked".to_owned()),
+        Err(divergence) => return Err(format!("{divergence:#?}\nin {record:#?}")),
+    }
+    drop(replay);
+    let again = again.into_inner();
+    for (position, (recorded, replayed)) in record.iter().zip(&again).enumerate() {
+        if recorded != replayed {
+            return Err(format!("time of {position}: {recorded:#?}\n{replayed:#?}\n{record:#?}"));
+        }
+    }
+    if again.len() != record.len() {
+        return Err(format!("{} of {} events happened again", again.len(), record.len()));
+    }
+    Ok(())
+}
+
+/// A run that has done what the record says before a step.
+pub(crate) fn fork(graph: &Arc<Graph>, record: &[Event], from: StepId) -> Result<Run, String> {
+    let tool = graph.tool("main").ok_or("no tool")?;
+    let is_same = Event::tells_the_same_as;
+    let mut replay =
+        Replay::new(Arc::clone(graph), tool, record, &is_same).ok_or("no beginning")?;
+    match replay.advance(Some(from), evaluate) {
+        Ok(Progress::Reached) => Ok(replay.into_run()),
+        Ok(Progress::Done) => Err("the step was never reached".to_owned()),
+        Err(divergence) => Err(format!("{divergence:#?}\nin {record:#?}")),
+    }
+}
+
+/// When a record ends.
+pub(crate) fn time(record: &[Event]) -> Duration {
+    record.last().map_or(Duration::ZERO, Event::at)
+}
+
+fn evaluate(evaluation: &Evaluation) -> Result<Evaluated, ExprError> {
+    evaluation.run(&Env::at(0))
+}
