@@ -57,6 +57,7 @@ pub struct Evaluation {
     pub(crate) scope: Arc<dyn Scope>,
     pub(crate) path: StepPath,
     pub(crate) began: Duration,
+    pub(crate) seed: u64,
 }
 
 /// What a node's expressions came to.
@@ -88,6 +89,15 @@ impl Evaluation {
     /// replaying it gives `$now()` the same time.
     pub fn at(&self) -> Duration {
         self.began
+    }
+
+    /// What its random functions draw from: another sequence at every place, the same in a replay.
+    pub fn seed(&self) -> u64 {
+        // FNV-1a over the positions.
+        let mix = |seed: u64, position: &u32| {
+            (seed ^ u64::from(*position)).wrapping_mul(0x0000_0100_0000_01b3)
+        };
+        self.path.positions().iter().fold(self.seed ^ 0xcbf2_9ce4_8422_2325, mix)
     }
 
     /// Where the step stands.

@@ -31,6 +31,8 @@ pub enum Event {
         digest: Digest,
         /// The arguments, defaults filled in.
         input: Value,
+        /// What the random functions of its expressions draw from.
+        seed: u64,
     },
     /// A node is being executed.
     StepStarted {

@@ -36,6 +36,7 @@ pub struct Run {
     next_step: StepId,
     context_bytes: usize,
     is_paused: bool,
+    seed: u64,
     outcome: Option<Result<Value, RunError>>,
 }
 
@@ -95,8 +96,9 @@ enum State {
 }
 
 impl Run {
-    /// Begins a run of a tool. Arguments that do not fit its schema end it at once.
-    pub fn start(graph: Arc<Graph>, tool: &Arc<Tool>, input: Value) -> Self {
+    /// Begins a run of a tool. Arguments that do not fit its schema end it at once. Random functions
+    /// in its expressions draw from `seed`.
+    pub fn start(graph: Arc<Graph>, tool: &Arc<Tool>, input: Value, seed: u64) -> Self {
         let mut run = Self {
             limits: tool.limits,
             graph,
@@ -111,6 +113,7 @@ impl Run {
             next_step: 0,
             context_bytes: 0,
             is_paused: false,
+            seed,
             outcome: None,
         };
         let input = tool.input.with_defaults(&input);
@@ -118,6 +121,7 @@ impl Run {
             tool: Arc::clone(&tool.name),
             digest: tool.digest,
             input: input.clone(),
+            seed,
         });
         match steps::check_input(tool, &input) {
             Ok(()) => {
@@ -141,13 +145,14 @@ impl Run {
         }
     }
 
-    /// What has to be done for the steps that have begun.
-    pub(crate) fn next_action(&mut self) -> Option<Action> {
+    /// What has to be done for the steps that have begun: the first half of [`Run::poll`].
+    pub fn next_action(&mut self) -> Option<Action> {
         if self.is_paused { self.next_abort() } else { self.actions.pop_front() }
     }
 
-    /// Lets the next step begin; false if none can.
-    pub(crate) fn begin_next(&mut self, now: Duration) -> bool {
+    /// Lets the next step begin, the one that [`Run::upcoming`] tells of; false if none can. The
+    /// second half of [`Run::poll`].
+    pub fn begin_next(&mut self, now: Duration) -> bool {
         if self.is_paused {
             return false;
         }

@@ -100,6 +100,7 @@ impl Run {
             scope: Arc::new(scope.view.clone()),
             path: step.path.clone(),
             began: step.began,
+            seed: self.seed,
         }));
     }
 

@@ -66,7 +66,7 @@ impl Drive {
         let tool = graph.tool("main").expect("the tool");
         let input = Value::object(Map::from_iter([("n", 1)]));
         Self {
-            run: Run::start(Arc::clone(graph), tool, input),
+            run: Run::start(Arc::clone(graph), tool, input, luck),
             now: Duration::ZERO,
             under_way: Vec::new(),
             events: Vec::new(),
