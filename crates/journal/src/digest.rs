@@ -32,6 +32,17 @@ impl ContentDigest {
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
+
+    /// Its digits, which are ASCII.
+    pub(crate) fn hex(&self) -> [u8; 32] {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [0; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        digits
+    }
 }
 
 impl From<Digest> for ContentDigest {
@@ -66,7 +77,7 @@ impl FromStr for ContentDigest {
 
 impl fmt::Display for ContentDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(std::str::from_utf8(&self.hex()).unwrap_or_default())
     }
 }
 

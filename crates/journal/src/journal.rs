@@ -1,18 +1,33 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, SystemTime};
 
-use mcpgraph_engine::{Event, StepId};
-use mcpgraph_graph::Digest;
-use mcpgraph_value::Value;
+use parking_lot::Mutex;
+use rusqlite::{Connection, TransactionBehavior, params};
+use tokio::sync::watch;
 
-use crate::{
-    Changes, ContentDigest, Filter, JournalError, JournalOptions, Listing, NewRun, NodeStats,
-    Redaction, RunId, RunRecorder, RunSummary, StepRecord, StoredEvent,
-};
+use crate::liveness::{self, WriterLock};
+use crate::mask::Masker;
+use crate::write::{Batcher, Shared, Writer, micros};
+use crate::{JournalError, JournalOptions, NewRun, Redaction, RunId, RunRecorder, schema};
 
-/// The store of runs.
-pub struct Journal {}
+/// How many connections are kept open for reading.
+const MAX_READERS: usize = 4;
+
+/// The stack of the writer: a payload is written level by level, and may have many.
+const WRITER_STACK_BYTES: usize = 4 * 1024 * 1024;
+
+/// The store of runs: one file in a folder, which several processes may use at once.
+///
+/// What reads and what removes blocks as files do; what records never blocks.
+pub struct Journal {
+    pub(crate) dir: PathBuf,
+    pub(crate) shared: Arc<Shared>,
+    readers: Mutex<Vec<Connection>>,
+    /// Hears of the end of the writer; none where nothing is written.
+    writer: Option<Receiver<()>>,
+}
 
 /// How the store keeps up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +40,8 @@ pub struct JournalStatus {
     pub lost_events: u64,
     /// Runs that lost events.
     pub lost_runs: u64,
+    /// How often a run went on before its events were in the file.
+    pub late_runs: u64,
     /// How long the oldest event that is not in the file has waited.
     pub lag: Duration,
     /// Commits since the journal was opened.
@@ -33,100 +50,134 @@ pub struct JournalStatus {
     pub last_error: Option<Arc<str>>,
 }
 
-/// Waits for commits.
-pub struct Follower {}
+/// Waits for commits of this process. What was committed is then read from the store, so a slow
+/// reader loses nothing and slows nobody. Of what other processes write it hears nothing.
+pub struct Follower {
+    commits: watch::Receiver<u64>,
+}
 
 impl Follower {
     /// Waits until something was committed since the last call; false once the journal is closed.
+    /// The first call waits for what is committed after [`Journal::follow`].
     pub async fn changed(&mut self) -> bool {
-        unimplemented!()
+        self.commits.changed().await.is_ok()
     }
 }
 
 impl Journal {
-    /// Opens the store in a folder, for writing and reading.
-    pub fn open(_dir: &Path, _options: JournalOptions) -> Result<Self, JournalError> {
-        unimplemented!()
+    /// Opens the store in a folder, for writing and reading; what is missing is made.
+    pub fn open(dir: &Path, options: JournalOptions) -> Result<Self, JournalError> {
+        schema::prepare(dir)?;
+        let mut connection = schema::open_writer(dir)?;
+        if let Some(pages) = options.max_pages {
+            connection.pragma_update(None, "max_page_count", pages)?;
+        }
+        let failed = |source| JournalError::Open { path: dir.to_owned(), source };
+        let lock = WriterLock::take(dir).map_err(failed)?;
+        let number = register(&mut connection, dir, &lock)?;
+        let shared = Arc::new(Shared::new(options));
+        let batcher = Batcher::new(connection, Some(number));
+        let writer = Writer::new(Arc::clone(&shared), batcher, dir.to_owned(), lock);
+        let (ended, end) = sync_channel(1);
+        std::thread::Builder::new()
+            .name("journal".to_owned())
+            .stack_size(WRITER_STACK_BYTES)
+            .spawn(move || {
+                writer.run();
+                // Whoever waited for it may be gone.
+                ended.try_send(()).unwrap_or_default();
+            })
+            .map_err(failed)?;
+        let readers = Mutex::default();
+        Ok(Self { dir: dir.to_owned(), shared, readers, writer: Some(end) })
     }
-    /// Opens an existing store for reading.
-    pub fn open_read(_dir: &Path) -> Result<Self, JournalError> {
-        unimplemented!()
+
+    /// Opens an existing store for reading, while others may be writing. Runs that are begun here
+    /// are not kept; [`Journal::remove`] and [`Journal::import`] work.
+    pub fn open_read(dir: &Path) -> Result<Self, JournalError> {
+        let readers = Mutex::new(vec![schema::open_reader(dir)?]);
+        let shared = Arc::new(Shared::new(JournalOptions::default()));
+        shared.close();
+        Ok(Self { dir: dir.to_owned(), shared, readers, writer: None })
     }
-    /// Masks something else from now on.
-    pub fn set_redaction(&self, _redaction: Redaction) {
-        unimplemented!()
+
+    /// Masks something else in what is written from now on.
+    pub fn set_redaction(&self, redaction: &Redaction) {
+        self.shared.set_masker(Masker::new(redaction));
     }
+
     /// Begins the record of a run.
-    pub fn begin(&self, _run: NewRun) -> RunRecorder {
-        unimplemented!()
+    pub fn begin(&self, run: NewRun) -> RunRecorder {
+        let run = self.shared.begin(run);
+        RunRecorder::new(Arc::clone(&self.shared), run)
     }
+
     /// How the store keeps up.
     pub fn status(&self) -> JournalStatus {
-        unimplemented!()
+        self.shared.status()
     }
-    /// Runs, newest first.
-    pub fn list(&self, _filter: &Filter) -> Result<Listing, JournalError> {
-        unimplemented!()
+
+    /// Waits for commits of one run, or of all runs.
+    pub fn follow(&self, id: Option<RunId>) -> Follower {
+        let commits = match id {
+            Some(id) => self.shared.follow(id),
+            None => self.shared.committed.subscribe(),
+        };
+        Follower { commits }
     }
-    /// What changed since the number the last answer gave; 0 begins with everything.
-    pub fn changes(&self, _since: u64, _limit: usize) -> Result<Changes, JournalError> {
-        unimplemented!()
-    }
-    /// One run.
-    pub fn run(&self, _id: RunId) -> Result<Option<RunSummary>, JournalError> {
-        unimplemented!()
-    }
-    /// The run whose id begins so.
-    pub fn resolve(&self, _prefix: &str) -> Result<RunId, JournalError> {
-        unimplemented!()
-    }
-    /// Events of a run, with their numbers.
-    pub fn events(
-        &self,
-        _id: RunId,
-        _from: u64,
-        _limit: usize,
-    ) -> Result<Vec<(u64, StoredEvent)>, JournalError> {
-        unimplemented!()
-    }
-    /// All events of a run as they were, or what is missing. `Started` says `version`.
-    pub fn whole_events(&self, _id: RunId, _version: Digest) -> Result<Vec<Event>, JournalError> {
-        unimplemented!()
-    }
-    /// One step.
-    pub fn step(&self, _id: RunId, _step: StepId) -> Result<StepRecord, JournalError> {
-        unimplemented!()
-    }
-    /// What a step saw.
-    pub fn context_at(&self, _id: RunId, _step: StepId) -> Result<Value, JournalError> {
-        unimplemented!()
-    }
-    /// How the nodes of the runs went, the slowest first.
-    pub fn stats(&self, _filter: &Filter) -> Result<Vec<NodeStats>, JournalError> {
-        unimplemented!()
-    }
-    /// The text of a definition.
-    pub fn definition(&self, _digest: ContentDigest) -> Result<Option<Arc<str>>, JournalError> {
-        unimplemented!()
-    }
-    /// Forgets runs; how many there were.
-    pub fn remove(&self, _ids: &[RunId]) -> Result<usize, JournalError> {
-        unimplemented!()
-    }
-    /// A run as one document.
-    pub fn export(&self, _id: RunId) -> Result<Value, JournalError> {
-        unimplemented!()
-    }
-    /// Takes in a document that `export` made.
-    pub fn import(&self, _document: &Value) -> Result<RunId, JournalError> {
-        unimplemented!()
-    }
-    /// Waits for commits of one run, or of all.
-    pub fn follow(&self, _id: Option<RunId>) -> Follower {
-        unimplemented!()
-    }
-    /// Writes what is queued, within the bound, and ends the writer.
+
+    /// Writes what is queued and ends the writer, or stops waiting for it when it takes longer
+    /// than a run may wait. Dropping the journal does the same.
     pub fn close(self) {
-        unimplemented!()
+        drop(self);
     }
+
+    /// Reads the file as it is at one moment.
+    pub(crate) fn read<T>(
+        &self,
+        body: impl FnOnce(&Connection) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        let pooled = self.readers.lock().pop();
+        let connection = match pooled {
+            Some(connection) => connection,
+            None => schema::open_reader(&self.dir)?,
+        };
+        let result = {
+            let transaction = connection.unchecked_transaction()?;
+            body(&transaction)
+        };
+        let mut readers = self.readers.lock();
+        if readers.len() < MAX_READERS {
+            readers.push(connection);
+        }
+        result
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.shared.close();
+        if let Some(end) = &self.writer
+            && end.recv_timeout(self.shared.options.wait).is_err()
+        {
+            tracing::warn!("the record of the latest runs may not be complete: the disk is slow");
+        }
+    }
+}
+
+/// Makes this process known as one that writes, and settles the runs of those that are gone.
+fn register(
+    connection: &mut Connection,
+    dir: &Path,
+    lock: &WriterLock,
+) -> Result<i64, JournalError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    liveness::bury(&transaction, dir)?;
+    transaction.execute(
+        "INSERT INTO writers (name, pid, since) VALUES (?, ?, ?)",
+        params![lock.name, std::process::id(), micros(SystemTime::now())],
+    )?;
+    let number = transaction.last_insert_rowid();
+    transaction.commit()?;
+    Ok(number)
 }

@@ -9,15 +9,23 @@
 //!
 //! It must not know how runs are executed, HTTP or the command line.
 
+mod codec;
 mod digest;
 mod error;
 mod id;
 mod journal;
+mod liveness;
+mod mask;
 mod options;
 mod origin;
+mod read;
 mod recorder;
+mod schema;
 mod stored;
 mod summary;
+mod tracker;
+mod transfer;
+mod write;
 
 pub use digest::{ContentDigest, NotADigest};
 pub use error::{JournalError, Missing, MissingPart};

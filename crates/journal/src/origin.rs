@@ -64,4 +64,11 @@ impl Face {
             Self::Test => "test",
         }
     }
+
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Mcp, Self::Cli, Self::Http, Self::Library, Self::Test]
+            .into_iter()
+            .find(|face| face.name() == name)
+    }
 }

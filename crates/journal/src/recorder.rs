@@ -4,6 +4,7 @@ use std::time::SystemTime;
 use mcpgraph_engine::Event;
 use mcpgraph_graph::Digest;
 
+use crate::write::{Live, Shared};
 use crate::{Origin, RunId};
 
 /// A run that begins.
@@ -24,20 +25,45 @@ pub struct NewRun {
 }
 
 /// What is called with an event once it is in the file, or is given up as lost.
+///
+/// It is called by the thread that writes, which must not be kept.
 pub type Delivery = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// Records one run. Dropping it without an event `Finished` leaves the run interrupted.
-pub struct RunRecorder {}
+pub struct RunRecorder {
+    shared: Arc<Shared>,
+    run: Arc<Live>,
+}
 
 impl RunRecorder {
+    pub(crate) fn new(shared: Arc<Shared>, run: Arc<Live>) -> Self {
+        Self { shared, run }
+    }
+
+    /// The run.
+    pub fn id(&self) -> RunId {
+        self.run.new.id
+    }
+
     /// Records an event. Events are numbered from 0 in the order of these calls. Never blocks.
-    pub fn record(&self, _event: &Event, _deliver: Option<Delivery>) {
-        unimplemented!()
+    ///
+    /// Deliveries of a run are made in the order of its events.
+    pub fn record(&self, event: &Event, deliver: Option<Delivery>) {
+        self.shared.record(&self.run, event, deliver);
     }
 
     /// Waits until everything recorded so far is in the file, but for no longer than the run may
-    /// wait in total. False if it is not: it is late, or lost.
+    /// wait in total. False if it is not: it is late, or lost. While the store is known not to
+    /// keep up, nobody waits.
+    ///
+    /// Must be called inside a Tokio runtime with timers.
     pub async fn committed(&self) -> bool {
-        unimplemented!()
+        self.run.committed(&self.shared).await
+    }
+}
+
+impl Drop for RunRecorder {
+    fn drop(&mut self) {
+        self.shared.end(&self.run);
     }
 }

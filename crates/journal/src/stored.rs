@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_engine::{ErrorKind, Event, LogLevel, PauseReason, RunError, StepId, StepPath};
+use mcpgraph_graph::Digest;
 use mcpgraph_value::Value;
 
 use crate::ContentDigest;
@@ -13,7 +14,7 @@ use crate::ContentDigest;
 #[expect(missing_docs, reason = "the fields are those of the event")]
 pub enum StoredEvent {
     /// See [`Event::Started`].
-    Started { tool: Arc<str>, digest: ContentDigest, input: Payload },
+    Started { tool: Arc<str>, digest: ContentDigest, input: Payload, seed: u64 },
     /// See [`Event::StepStarted`].
     StepStarted {
         step: StepId,
@@ -22,6 +23,7 @@ pub enum StoredEvent {
         kind: Arc<str>,
         input: Option<Payload>,
         item_name: Option<Arc<str>>,
+        began: Duration,
         at: Duration,
     },
     /// See [`Event::StepFinished`].
@@ -75,12 +77,113 @@ pub struct Truncated {
     pub digest: ContentDigest,
 }
 
+/// A payload is not whole; which it is, and its size.
+pub(crate) type NotWhole = (&'static str, u64);
+
+impl From<&Event> for StoredEvent {
+    fn from(event: &Event) -> Self {
+        let whole = |value: &Value| Payload::Whole(value.clone());
+        match event {
+            Event::Started { tool, digest, input, seed } => Self::Started {
+                tool: tool.clone(),
+                digest: (*digest).into(),
+                input: whole(input),
+                seed: *seed,
+            },
+            Event::StepStarted { step, path, node, kind, input, item_name, began, at } => {
+                Self::StepStarted {
+                    step: *step,
+                    path: path.clone(),
+                    node: node.clone(),
+                    kind: (*kind).into(),
+                    input: input.as_ref().map(whole),
+                    item_name: item_name.clone(),
+                    began: *began,
+                    at: *at,
+                }
+            }
+            Event::StepFinished { step, output, edge, at } => Self::StepFinished {
+                step: *step,
+                output: whole(output),
+                edge: edge.clone(),
+                at: *at,
+            },
+            Event::StepFailed { step, error, edge, at } => {
+                Self::StepFailed { step: *step, error: error.into(), edge: edge.clone(), at: *at }
+            }
+            Event::Retrying { step, attempt, delay, error, at } => Self::Retrying {
+                step: *step,
+                attempt: *attempt,
+                delay: *delay,
+                error: error.into(),
+                at: *at,
+            },
+            Event::Paused { why, at } => Self::Paused { why: why.clone(), at: *at },
+            Event::Resumed { waited, at } => Self::Resumed { waited: *waited, at: *at },
+            Event::OutputChanged { scope, node, output, at } => Self::OutputChanged {
+                scope: scope.clone(),
+                node: node.clone(),
+                output: whole(output),
+                at: *at,
+            },
+            Event::Log { step, level, message, at } => Self::Log {
+                step: *step,
+                level: *level,
+                message: Payload::Whole(Value::String(message.clone())),
+                at: *at,
+            },
+            Event::Finished { outcome, at } => Self::Finished {
+                outcome: outcome.as_ref().map(whole).map_err(StoredError::from),
+                at: *at,
+            },
+            // The engine may come to tell more; until it is kept here, a line says that it did.
+            other => Self::Log {
+                step: 0,
+                level: LogLevel::Debug,
+                message: Payload::Whole(format!("{other:?}").into()),
+                at: other.at(),
+            },
+        }
+    }
+}
+
+impl From<&RunError> for StoredError {
+    fn from(error: &RunError) -> Self {
+        Self {
+            kind: error.kind,
+            message: Payload::Whole(error.message.as_str().into()),
+            node: error.node.clone(),
+            data: error.data.clone().map(Payload::Whole),
+        }
+    }
+}
+
+impl StoredError {
+    /// The error as it was, if all of it was kept.
+    pub(crate) fn into_error(self) -> Result<RunError, NotWhole> {
+        let message = self.message.into_value("message")?;
+        Ok(RunError {
+            kind: self.kind,
+            message: message.as_str().unwrap_or_default().to_owned(),
+            node: self.node,
+            data: self.data.map(|data| data.into_value("data")).transpose()?,
+        })
+    }
+}
+
 impl Payload {
     /// The value, if it is whole.
     pub fn whole(&self) -> Option<&Value> {
         match self {
             Self::Whole(value) => Some(value),
             Self::Truncated(_) => None,
+        }
+    }
+
+    pub(crate) fn into_value(self, field: &'static str) -> Result<Value, NotWhole> {
+        match self {
+            Self::Whole(value) => Ok(value),
+            Self::Truncated(truncated) => Err((field, truncated.size)),
         }
     }
 
@@ -95,6 +198,51 @@ impl Payload {
 }
 
 impl StoredEvent {
+    /// The event as it was, if all of it was kept. `version` is what `Started` says; `kinds` gives
+    /// the name of a node's type the life that it has in an event.
+    pub(crate) fn into_event(
+        self,
+        version: Digest,
+        kinds: &dyn Fn(&str) -> &'static str,
+    ) -> Result<Event, NotWhole> {
+        Ok(match self {
+            Self::Started { tool, input, seed, .. } => {
+                let input = input.into_value("input")?;
+                Event::Started { tool, digest: version, input, seed }
+            }
+            Self::StepStarted { step, path, node, kind, input, item_name, began, at } => {
+                let input = input.map(|input| input.into_value("input")).transpose()?;
+                let kind = kinds(&kind);
+                Event::StepStarted { step, path, node, kind, input, item_name, began, at }
+            }
+            Self::StepFinished { step, output, edge, at } => {
+                Event::StepFinished { step, output: output.into_value("output")?, edge, at }
+            }
+            Self::StepFailed { step, error, edge, at } => {
+                Event::StepFailed { step, error: error.into_error()?, edge, at }
+            }
+            Self::Retrying { step, attempt, delay, error, at } => {
+                Event::Retrying { step, attempt, delay, error: error.into_error()?, at }
+            }
+            Self::Paused { why, at } => Event::Paused { why, at },
+            Self::Resumed { waited, at } => Event::Resumed { waited, at },
+            Self::OutputChanged { scope, node, output, at } => {
+                Event::OutputChanged { scope, node, output: output.into_value("output")?, at }
+            }
+            Self::Log { step, level, message, at } => {
+                let message = message.into_value("message")?;
+                Event::Log { step, level, message: message.as_str().unwrap_or_default().into(), at }
+            }
+            Self::Finished { outcome, at } => Event::Finished {
+                outcome: match outcome {
+                    Ok(output) => Ok(output.into_value("output")?),
+                    Err(error) => Err(error.into_error()?),
+                },
+                at,
+            },
+        })
+    }
+
     /// The step it belongs to, if it belongs to one.
     pub fn step(&self) -> Option<StepId> {
         match self {

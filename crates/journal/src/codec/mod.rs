@@ -1,0 +1,47 @@
+//! Events as lines of JSON.
+//!
+//! A line says everything of an event in words, so that `sqlite3` shows what happened. A payload is
+//! a member with its value; with another mark after its name, it is something else:
+//! `out@` names a payload that stands by itself, `out~` says what is left of one that was larger
+//! than the limit, and `out$` is the JSON of one that nests too deep to stand inside another value.
+
+mod read;
+mod write;
+
+pub(crate) use read::{Fetch, outline, path, read_event};
+pub(crate) use write::{Place, write_event, write_text};
+
+/// An event without its payloads: what is needed to follow the course of a run.
+#[derive(serde::Deserialize)]
+pub(crate) struct Outline {
+    #[serde(rename = "e")]
+    pub(crate) name: String,
+    #[serde(rename = "s", default)]
+    pub(crate) step: u64,
+    #[serde(default)]
+    pub(crate) path: String,
+    #[serde(default)]
+    pub(crate) node: String,
+    #[serde(default)]
+    pub(crate) kind: String,
+    #[serde(rename = "to")]
+    pub(crate) edge: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    pub(crate) began: u64,
+    #[serde(default)]
+    pub(crate) at: u64,
+}
+
+/// The names of events.
+pub(crate) mod names {
+    pub(crate) const STARTED: &str = "started";
+    pub(crate) const STEP: &str = "step";
+    pub(crate) const DONE: &str = "done";
+    pub(crate) const FAILED: &str = "failed";
+    pub(crate) const RETRY: &str = "retry";
+    pub(crate) const PAUSED: &str = "paused";
+    pub(crate) const RESUMED: &str = "resumed";
+    pub(crate) const CHANGED: &str = "changed";
+    pub(crate) const LOG: &str = "log";
+    pub(crate) const FINISHED: &str = "finished";
+}

@@ -1,0 +1,227 @@
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+use mcpgraph_value::Value;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::row::expect;
+use crate::codec::{Fetch, outline, read_event};
+use crate::schema::{MAX_EVENTS, key, seq_of};
+use crate::tracker::Tracker;
+use crate::{ContentDigest, Journal, JournalError, RunId, StoredEvent};
+
+/// The largest payload that is taken out of the store.
+pub(crate) const MAX_STORED_BYTES: usize = 256 * 1024 * 1024;
+
+/// Reads the events of one run.
+pub(crate) struct RunReader<'c> {
+    connection: &'c Connection,
+    /// The run's number.
+    no: i64,
+    /// How many events were decoded: what a reading costs.
+    pub(crate) decoded: Cell<u64>,
+}
+
+/// Finds payloads in the file.
+pub(crate) struct Payloads<'c>(pub(crate) &'c Connection);
+
+impl Fetch for Payloads<'_> {
+    fn fetch(&mut self, digest: ContentDigest) -> Result<Value, JournalError> {
+        let json = self.text(digest)?;
+        Value::from_json(&json)
+            .map_err(|error| JournalError::Damaged(format!("payload {digest}: {error}")))
+    }
+}
+
+impl Payloads<'_> {
+    fn text(&self, digest: ContentDigest) -> Result<String, JournalError> {
+        self.connection()
+            .prepare_cached("SELECT size, packed, data FROM payloads WHERE digest = ?")?
+            .query_row([digest.as_bytes()], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, bool>(1)?, row.get::<_, Vec<u8>>(2)?))
+            })
+            .optional()?
+            .and_then(|(size, packed, data)| unpack(size, packed, data))
+            .ok_or_else(|| JournalError::Damaged(format!("payload {digest} is missing")))
+    }
+
+    fn connection(&self) -> &Connection {
+        self.0
+    }
+}
+
+/// The JSON of a payload as it stands in its row.
+pub(crate) fn unpack(size: i64, packed: bool, data: Vec<u8>) -> Option<String> {
+    let size = usize::try_from(size).ok().filter(|size| *size <= MAX_STORED_BYTES)?;
+    let json = if packed { lz4_flex::block::decompress(&data, size).ok()? } else { data };
+    String::from_utf8(json).ok()
+}
+
+impl<'c> RunReader<'c> {
+    pub(crate) fn new(connection: &'c Connection, no: i64) -> Self {
+        Self { connection, no, decoded: Cell::new(0) }
+    }
+
+    /// Goes through the lines of the events from `from` on, until told to stop.
+    pub(crate) fn lines(
+        &self,
+        from: u64,
+        mut look: impl FnMut(u64, &str) -> Result<ControlFlow<()>, JournalError>,
+    ) -> Result<(), JournalError> {
+        let wanted = key(self.no, from);
+        let start: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT max(key) FROM chunks WHERE key BETWEEN ? AND ?")?
+            .query_row(params![key(self.no, 0), wanted], |row| row.get(0))?;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT key, events FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key",
+        )?;
+        let last = key(self.no, MAX_EVENTS - 1);
+        let mut rows = statement.query(params![start.unwrap_or(wanted), last])?;
+        while let Some(row) = rows.next()? {
+            let first = seq_of(row.get(0)?);
+            let lines = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+            for (seq, line) in (first..).zip(lines.split('\n')) {
+                if seq >= from && look(seq, line)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One event.
+    pub(crate) fn event(&self, seq: u64) -> Result<Option<StoredEvent>, JournalError> {
+        let mut found = None;
+        self.lines(seq, |at, line| {
+            if at == seq {
+                found = Some(self.decode(line)?);
+            }
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
+    }
+
+    /// Reads a line.
+    pub(crate) fn decode(&self, line: &str) -> Result<StoredEvent, JournalError> {
+        self.decoded.set(self.decoded.get() + 1);
+        let event = Value::from_json(line)
+            .map_err(|error| JournalError::Damaged(format!("an event: {error}")))?;
+        read_event(&event, &mut Payloads(self.connection))
+    }
+
+    /// Goes on with a tracker from the event `from`, until told to stop before one.
+    pub(crate) fn track(
+        &self,
+        tracker: &mut Tracker,
+        from: u64,
+        mut stop: impl FnMut(&Tracker, u64, &crate::codec::Outline) -> bool,
+    ) -> Result<(), JournalError> {
+        self.lines(from, |seq, line| {
+            self.decoded.set(self.decoded.get() + 1);
+            let event = outline(line)?;
+            if stop(tracker, seq, &event) {
+                return Ok(ControlFlow::Break(()));
+            }
+            tracker.apply_outline(seq, &event)?;
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    /// The latest snapshot that says what `holds` accepts, as the event before which it was taken
+    /// and the tracker; the beginning of the run if there is none. `holds` must be true up to some
+    /// snapshot and false from there on.
+    pub(crate) fn latest_snapshot(
+        &self,
+        events: u64,
+        holds: impl Fn(u64, &Snapshot) -> Result<bool, JournalError>,
+    ) -> Result<(u64, Tracker), JournalError> {
+        let mut latest = None;
+        let (mut low, mut high) = (1, events);
+        while low <= high {
+            let middle = low + (high - low) / 2;
+            match self.snapshot_up_to(middle)? {
+                None => low = middle + 1,
+                Some((seq, snapshot)) => {
+                    if holds(seq, &snapshot)? {
+                        latest = Some((seq, snapshot));
+                        low = middle + 1;
+                    } else {
+                        high = seq.saturating_sub(1);
+                    }
+                }
+            }
+        }
+        match latest {
+            Some((seq, snapshot)) => Ok((seq, snapshot.tracker()?)),
+            None => Ok((0, Tracker::default())),
+        }
+    }
+
+    fn snapshot_up_to(&self, seq: u64) -> Result<Option<(u64, Snapshot)>, JournalError> {
+        let snapshot = self
+            .connection
+            .prepare_cached(
+                "SELECT key, begun, state FROM snapshots WHERE key BETWEEN ? AND ?
+                 ORDER BY key DESC LIMIT 1",
+            )?
+            .query_row(params![key(self.no, 0), key(self.no, seq)], |row| {
+                let begun = row.get::<_, i64>(1)? as u64;
+                Ok((seq_of(row.get(0)?), Snapshot { begun, state: row.get(2)? }))
+            })
+            .optional()?;
+        Ok(snapshot)
+    }
+}
+
+/// A snapshot as it stands in its row.
+pub(crate) struct Snapshot {
+    /// Every step below this one had begun.
+    pub(crate) begun: u64,
+    state: String,
+}
+
+impl Snapshot {
+    pub(crate) fn tracker(&self) -> Result<Tracker, JournalError> {
+        Tracker::from_json(self.begun, &self.state)
+    }
+}
+
+impl Journal {
+    /// At most `limit` events of a run from number `from` on, with their numbers. A number that is
+    /// left out is one that was lost.
+    pub fn events(
+        &self,
+        id: RunId,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, StoredEvent)>, JournalError> {
+        self.read(|connection| {
+            let (no, _) = expect(connection, &self.dir, id)?;
+            let reader = RunReader::new(connection, no);
+            let mut events = Vec::new();
+            reader.lines(from, |seq, line| {
+                if events.len() >= limit {
+                    return Ok(ControlFlow::Break(()));
+                }
+                events.push((seq, reader.decode(line)?));
+                Ok(ControlFlow::Continue(()))
+            })?;
+            Ok(events)
+        })
+    }
+
+    /// The text of a definition, masked as it was.
+    pub fn definition(
+        &self,
+        digest: ContentDigest,
+    ) -> Result<Option<std::sync::Arc<str>>, JournalError> {
+        self.read(|connection| {
+            let text = connection
+                .prepare_cached("SELECT text FROM definitions WHERE digest = ?")?
+                .query_row([digest.as_bytes()], |row| row.get::<_, String>(0))
+                .optional()?;
+            Ok(text.map(Into::into))
+        })
+    }
+}

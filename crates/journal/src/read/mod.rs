@@ -1,0 +1,12 @@
+//! What is read from the file.
+
+mod changes;
+mod context;
+mod events;
+mod list;
+pub(crate) mod row;
+mod stats;
+mod steps;
+mod whole;
+
+pub(crate) use events::RunReader;

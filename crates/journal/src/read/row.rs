@@ -1,0 +1,159 @@
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use crate::{
+    ContentDigest, Face, Journal, JournalError, Origin, Parent, Reached, RunId, RunStatus,
+    RunSummary, TraceContext, liveness,
+};
+
+/// What [`Rows::summary`] reads, in its order.
+pub(crate) const COLUMNS: &str = "no, id, change, started, duration, status, writer, steps, events, \
+     lost, tool, digest, definition, reached_step, reached_node, error, face, client, protocol, \
+     traceparent, tracestate, parent, parent_step";
+
+/// How many runs that go on from one are told of.
+const MAX_CHILDREN: usize = 1000;
+
+/// How many runs an ambiguous beginning of an id names.
+const MAX_CANDIDATES: usize = 5;
+
+/// Reads rows of runs.
+pub(crate) struct Rows {
+    /// The writers that are alive.
+    pub(crate) living: HashSet<i64>,
+}
+
+impl Rows {
+    pub(crate) fn new(connection: &Connection, dir: &Path) -> rusqlite::Result<Self> {
+        Ok(Self { living: liveness::living(connection, dir)? })
+    }
+
+    pub(crate) fn summary(&self, row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+        let status = RunStatus::from_name(row.get_ref(5)?.as_str()?);
+        let writer: Option<i64> = row.get(6)?;
+        let is_alive = writer.is_some_and(|writer| self.living.contains(&writer));
+        let trace = row.get::<_, Option<String>>(19)?;
+        let parent = row.get::<_, Option<[u8; 16]>>(21)?;
+        let tracestate = row.get::<_, Option<String>>(20)?.map(Into::into);
+        let from = row.get::<_, Option<i64>>(22)?.unwrap_or_default() as u64;
+        let reached_step = row.get::<_, Option<i64>>(13)?;
+        let reached_node = row.get::<_, Option<String>>(14)?;
+        Ok(RunSummary {
+            id: RunId::from_bytes(row.get(1)?),
+            started: time(row.get(3)?),
+            duration: Duration::from_micros(row.get::<_, i64>(4)? as u64),
+            status: match status {
+                Some(RunStatus::Running) if is_alive => RunStatus::Running,
+                Some(RunStatus::Running) | None => RunStatus::Interrupted,
+                Some(status) => status,
+            },
+            steps: row.get::<_, i64>(7)? as u64,
+            events: row.get::<_, i64>(8)? as u64,
+            lost: row.get::<_, i64>(9)? as u64,
+            tool: row.get::<_, String>(10)?.into(),
+            digest: ContentDigest::from_bytes(row.get(11)?),
+            definition: row.get::<_, Option<[u8; 16]>>(12)?.map(ContentDigest::from_bytes),
+            reached: reached_step
+                .zip(reached_node)
+                .map(|(step, node)| Reached { step: step as u64, node: node.into() }),
+            error: row.get::<_, Option<String>>(15)?.map(Into::into),
+            origin: Origin {
+                face: Face::from_name(row.get_ref(16)?.as_str()?).unwrap_or_default(),
+                client: row.get::<_, Option<String>>(17)?.map(Into::into),
+                protocol: row.get::<_, Option<String>>(18)?.map(Into::into),
+                trace: trace.map(|parent| TraceContext { traceparent: parent.into(), tracestate }),
+                parent: parent.map(|run| Parent { run: RunId::from_bytes(run), from }),
+            },
+            children: Vec::new(),
+        })
+    }
+}
+
+impl Journal {
+    /// One run.
+    pub fn run(&self, id: RunId) -> Result<Option<RunSummary>, JournalError> {
+        self.read(|connection| {
+            let Some((_, mut run)) = find(connection, &self.dir, id)? else { return Ok(None) };
+            let mut statement = connection
+                .prepare_cached("SELECT id FROM runs WHERE parent = ? ORDER BY id LIMIT ?")?;
+            run.children = statement
+                .query_map(rusqlite::params![id.as_bytes(), MAX_CHILDREN as i64], |row| {
+                    row.get(0).map(RunId::from_bytes)
+                })?
+                .collect::<Result<_, _>>()?;
+            Ok(Some(run))
+        })
+    }
+
+    /// The run whose id begins so; hyphens do not matter. A whole id need not be of a run.
+    pub fn resolve(&self, prefix: &str) -> Result<RunId, JournalError> {
+        if let Ok(id) = prefix.parse() {
+            return Ok(id);
+        }
+        let digits: Vec<u8> = prefix
+            .chars()
+            .filter(|character| *character != '-')
+            .take(33)
+            .map(|character| character.to_digit(16).map(|digit| digit as u8))
+            .collect::<Option<_>>()
+            .filter(|digits: &Vec<u8>| (1..=32).contains(&digits.len()))
+            .ok_or_else(|| JournalError::NotAnId(prefix.chars().take(64).collect()))?;
+        let filled = |rest: u8| {
+            let mut bytes = [0_u8; 16];
+            for (index, byte) in bytes.iter_mut().enumerate() {
+                let digit = |at: usize| digits.get(at).copied().unwrap_or(rest);
+                *byte = digit(index * 2) << 4 | digit(index * 2 + 1);
+            }
+            bytes
+        };
+        let mut candidates: Vec<RunId> = self.read(|connection| {
+            let ids = connection
+                .prepare_cached("SELECT id FROM runs WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?")?
+                .query_map(
+                    rusqlite::params![filled(0), filled(15), MAX_CANDIDATES as i64 + 1],
+                    |row| row.get(0).map(RunId::from_bytes),
+                )?
+                .collect::<Result<_, _>>()?;
+            Ok(ids)
+        })?;
+        match candidates.as_slice() {
+            [] => Err(JournalError::NoRun(prefix.to_owned())),
+            [id] => Ok(*id),
+            _ => {
+                let more = candidates.len() > MAX_CANDIDATES;
+                candidates.truncate(MAX_CANDIDATES);
+                Err(JournalError::Ambiguous { prefix: prefix.to_owned(), candidates, more })
+            }
+        }
+    }
+}
+
+/// The number and the summary of a run.
+pub(crate) fn find(
+    connection: &Connection,
+    dir: &Path,
+    id: RunId,
+) -> Result<Option<(i64, RunSummary)>, JournalError> {
+    let rows = Rows::new(connection, dir)?;
+    let found = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?"))?
+        .query_row([id.as_bytes()], |row| Ok((row.get(0)?, rows.summary(row)?)))
+        .optional()?;
+    Ok(found)
+}
+
+/// The same, for a run that has to be there.
+pub(crate) fn expect(
+    connection: &Connection,
+    dir: &Path,
+    id: RunId,
+) -> Result<(i64, RunSummary), JournalError> {
+    find(connection, dir, id)?.ok_or_else(|| JournalError::NoRun(id.to_string()))
+}
+
+fn time(micros: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_micros(u64::try_from(micros).unwrap_or_default())
+}

@@ -1,0 +1,219 @@
+//! The file: how it is opened, what its tables are and how one format becomes the next.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::JournalError;
+
+/// The name of the file in its folder.
+const FILE: &str = "runs.db";
+
+/// Marks the file as one of runs, for SQLite and for whoever finds it.
+const APPLICATION_ID: i64 = 0x6d63_7067;
+
+/// What each format adds to the one before; the first adds to nothing.
+const MIGRATIONS: [&str; 1] = [FORMAT_1];
+
+/// How long a connection waits for another process that writes.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(1000);
+
+/// After how many pages the log of changes is taken over into the file.
+const CHECKPOINT_PAGES: u32 = 2000;
+
+/// What the log of changes is cut down to afterwards.
+const MAX_LOG_BYTES: u32 = 64 * 1024 * 1024;
+
+/// Events stand in `chunks`, many in a row: its key, and that of `snapshots`, is the run's number
+/// and the number of an event (see [`key`]), so that what is written goes to the end of the table.
+const FORMAT_1: &str = "
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO counters VALUES ('run', 0), ('change', 0);
+
+CREATE TABLE writers (
+    no INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    pid INTEGER NOT NULL,
+    since INTEGER NOT NULL
+);
+
+CREATE TABLE runs (
+    no INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE,
+    change INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    writer INTEGER,
+    steps INTEGER NOT NULL,
+    events INTEGER NOT NULL,
+    lost INTEGER NOT NULL,
+    tool TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    definition BLOB,
+    reached_step INTEGER,
+    reached_node TEXT,
+    error TEXT,
+    face TEXT NOT NULL,
+    client TEXT,
+    protocol TEXT,
+    traceparent TEXT,
+    tracestate TEXT,
+    parent BLOB,
+    parent_step INTEGER
+);
+CREATE INDEX runs_by_change ON runs (change);
+CREATE INDEX runs_by_parent ON runs (parent) WHERE parent IS NOT NULL;
+CREATE INDEX runs_open ON runs (writer) WHERE status = 'running';
+
+CREATE TABLE chunks (key INTEGER PRIMARY KEY, events TEXT NOT NULL);
+CREATE TABLE snapshots (
+    key INTEGER PRIMARY KEY,
+    begun INTEGER NOT NULL,
+    state TEXT NOT NULL
+);
+CREATE TABLE payloads (
+    no INTEGER PRIMARY KEY AUTOINCREMENT,
+    digest BLOB NOT NULL UNIQUE,
+    size INTEGER NOT NULL,
+    packed INTEGER NOT NULL,
+    data BLOB NOT NULL
+);
+CREATE TABLE uses (run INTEGER, payload INTEGER, PRIMARY KEY (run, payload)) WITHOUT ROWID;
+CREATE INDEX uses_by_payload ON uses (payload);
+CREATE TABLE definitions (digest BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+";
+
+/// How many bits of a key number the event.
+const SEQ_BITS: u32 = 28;
+
+/// The most events a run may have.
+pub(crate) const MAX_EVENTS: u64 = 1 << SEQ_BITS;
+
+/// The key of an event of a run, in `chunks` and `snapshots`.
+pub(crate) fn key(run: i64, seq: u64) -> i64 {
+    let seq = i64::try_from(seq.min(MAX_EVENTS - 1)).unwrap_or(i64::MAX);
+    (run << SEQ_BITS) | seq
+}
+
+/// The number of the event a key stands for.
+pub(crate) fn seq_of(key: i64) -> u64 {
+    (key as u64) & (MAX_EVENTS - 1)
+}
+
+/// The path of the file in a folder.
+pub(crate) fn path(dir: &Path) -> PathBuf {
+    dir.join(FILE)
+}
+
+/// Makes the folder and an empty file that only their owner may open, where there are none.
+pub(crate) fn prepare(dir: &Path) -> Result<(), JournalError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| JournalError::Open { path, source }
+    };
+    create_private_dir(dir).map_err(failed(dir))?;
+    let file = path(dir);
+    match create_private_file(&file) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(&file)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn create_private_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// Makes a file that only its owner may open. SQLite gives its other files the same mode.
+pub(crate) fn create_private_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// A connection that writes; the tables are brought to the newest format.
+pub(crate) fn open_writer(dir: &Path) -> Result<Connection, JournalError> {
+    let path = path(dir);
+    let mut connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let format = check_format(&connection, &path)?;
+    if format == 0 {
+        // Only before there are tables; the log of changes comes after it.
+        connection.pragma_update(None, "page_size", 8192)?;
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    }
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    connection.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
+    migrate(&mut connection, &path)?;
+    Ok(connection)
+}
+
+/// A connection that reads; it never changes the file.
+pub(crate) fn open_reader(dir: &Path) -> Result<Connection, JournalError> {
+    let path = path(dir);
+    if !path.exists() {
+        return Err(JournalError::NoStore { dir: dir.to_owned() });
+    }
+    // A log of changes can only be read by somebody who may write.
+    let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .or_else(|_| connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+    if check_format(&connection, &path)? == 0 {
+        return Err(JournalError::NoStore { dir: dir.to_owned() });
+    }
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+fn connect(path: &Path, mode: OpenFlags) -> Result<Connection, JournalError> {
+    let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// The format of a file; 0 where it is empty.
+fn check_format(connection: &Connection, path: &Path) -> Result<i64, JournalError> {
+    let not_a_store = || JournalError::NotAStore { path: path.to_owned() };
+    let number = |name| {
+        connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(|error| {
+            match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::NotADatabase) => not_a_store(),
+                _ => error.into(),
+            }
+        })
+    };
+    let known = MIGRATIONS.len() as i64;
+    match (number("application_id")?, number("user_version")?) {
+        (APPLICATION_ID, found) if found > known => {
+            Err(JournalError::Newer { path: path.to_owned(), found, known })
+        }
+        (APPLICATION_ID, found) => Ok(found),
+        (0, 0) if number("schema_version")? == 0 => Ok(0),
+        _ => Err(not_a_store()),
+    }
+}
+
+fn migrate(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have done it while this one waited.
+    let format = check_format(&transaction, path)?;
+    for (index, migration) in MIGRATIONS.iter().enumerate().skip(format as usize) {
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "user_version", index as i64 + 1)?;
+    }
+    if format == 0 {
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}

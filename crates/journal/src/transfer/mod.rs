@@ -1,0 +1,11 @@
+//! Runs that leave the store and come back: as one document, or not at all.
+
+mod export;
+mod import;
+mod remove;
+
+/// What a document of a run calls itself.
+const FORMAT: &str = "mcpgraph-run";
+
+/// The version of the format.
+const VERSION: i64 = 1;

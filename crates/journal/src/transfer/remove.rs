@@ -1,0 +1,35 @@
+use rusqlite::TransactionBehavior;
+
+use crate::read::row::find;
+use crate::write::remove_run;
+use crate::{Journal, JournalError, RunId, RunStatus, schema};
+
+/// How many runs are removed in one transaction.
+const AT_ONCE: usize = 256;
+
+impl Journal {
+    /// Forgets runs and what only they need; how many there were. One that is being executed is
+    /// not removed, and is an error.
+    pub fn remove(&self, ids: &[RunId]) -> Result<usize, JournalError> {
+        let mut connection = schema::open_writer(&self.dir)?;
+        let mut removed = 0;
+        for ids in ids.chunks(AT_ONCE) {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for id in ids {
+                match find(&transaction, &self.dir, *id)? {
+                    Some((_, run)) if run.status == RunStatus::Running => {
+                        return Err(JournalError::StillRunning(*id));
+                    }
+                    Some((no, _)) => {
+                        remove_run(&transaction, no)?;
+                        removed += 1;
+                    }
+                    None => {}
+                }
+            }
+            transaction.commit()?;
+        }
+        Ok(removed)
+    }
+}

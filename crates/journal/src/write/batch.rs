@@ -1,0 +1,348 @@
+//! One transaction: everything that was taken from the queue together.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::chunk::Chunk;
+use super::payloads::PayloadWriter;
+use super::queue::{Item, Live};
+use super::remove::remove_data;
+use super::state::RunState;
+use crate::mask::Masker;
+use crate::schema::{MAX_EVENTS, key};
+use crate::{ContentDigest, JournalOptions, Origin, RunId, RunStatus, StoredEvent};
+
+/// After how many events a snapshot is taken, or more where it would be large.
+const SNAPSHOT_EVERY: u64 = 128;
+
+/// How many texts of definitions are kept masked in memory.
+const MAX_DEFINITIONS: usize = 16;
+
+/// Writes transactions.
+pub(crate) struct Batcher {
+    pub(crate) connection: Connection,
+    /// The number of this process among those that write; none for one that only imports.
+    pub(crate) writer: Option<i64>,
+    definitions: Definitions,
+    chunk: Chunk,
+}
+
+/// The texts of definitions, masked, by where the text is in memory.
+#[derive(Default)]
+struct Definitions {
+    masked: Vec<(Arc<str>, ContentDigest, Arc<str>)>,
+    masked_by: Option<Arc<Masker>>,
+}
+
+/// What the row of a run says from its beginning on.
+pub(crate) struct RowOf<'a> {
+    pub(crate) id: RunId,
+    pub(crate) tool: &'a str,
+    pub(crate) digest: ContentDigest,
+    pub(crate) definition: Option<&'a Arc<str>>,
+    pub(crate) origin: &'a Origin,
+    pub(crate) started: SystemTime,
+}
+
+/// A transaction under way.
+pub(crate) struct Part<'a> {
+    connection: &'a Connection,
+    options: &'a JournalOptions,
+    masker: &'a Arc<Masker>,
+    writer: Option<i64>,
+    definitions: &'a mut Definitions,
+    chunk: &'a mut Chunk,
+    /// The definitions that are in the file for sure.
+    stored: HashSet<ContentDigest>,
+    next_run: i64,
+    change: i64,
+}
+
+/// The items of one run, in order.
+struct Group {
+    run: Arc<Live>,
+    items: Vec<usize>,
+}
+
+impl Batcher {
+    pub(crate) fn new(connection: Connection, writer: Option<i64>) -> Self {
+        Self { connection, writer, definitions: Definitions::default(), chunk: Chunk::default() }
+    }
+
+    /// Does something in one transaction that has the file to itself.
+    pub(crate) fn transaction<T, E: From<rusqlite::Error>>(
+        &mut self,
+        options: &JournalOptions,
+        masker: &Arc<Masker>,
+        body: impl FnOnce(&mut Part<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        // A transaction that failed may have left something there.
+        self.chunk.clear();
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let counter = |name: &str| {
+            transaction
+                .prepare_cached("SELECT value FROM counters WHERE name = ?")?
+                .query_row([name], |row| row.get::<_, i64>(0))
+        };
+        let mut part = Part {
+            next_run: counter("run")? + 1,
+            change: counter("change")? + 1,
+            connection: &transaction,
+            options,
+            masker,
+            writer: self.writer,
+            definitions: &mut self.definitions,
+            chunk: &mut self.chunk,
+            stored: HashSet::new(),
+        };
+        let result = body(&mut part)?;
+        let (next_run, change) = (part.next_run, part.change);
+        for (name, value) in [("run", next_run - 1), ("change", change)] {
+            transaction
+                .prepare_cached("UPDATE counters SET value = ? WHERE name = ?")?
+                .execute(params![value, name])?;
+        }
+        transaction.commit()?;
+        Ok(result)
+    }
+
+    /// Writes the items; what the runs have come to is handed back once it is in the file.
+    pub(crate) fn write(
+        &mut self,
+        items: &[Item],
+        options: &JournalOptions,
+        masker: &Arc<Masker>,
+    ) -> rusqlite::Result<Vec<(Arc<Live>, RunState)>> {
+        let groups = group(items);
+        self.transaction(options, masker, |part| {
+            groups.iter().map(|group| part.write_group(group, items)).collect()
+        })
+    }
+}
+
+/// Puts what belongs to one run together; the runs stay in the order they came.
+fn group(items: &[Item]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut places: HashMap<u64, usize> = HashMap::new();
+    for (index, item) in items.iter().enumerate() {
+        let (Item::Begin(run) | Item::Event { run, .. } | Item::Settle(run)) = item else {
+            continue;
+        };
+        let place = *places.entry(run.ordinal).or_insert_with(|| {
+            groups.push(Group { run: Arc::clone(run), items: Vec::new() });
+            groups.len() - 1
+        });
+        groups[place].items.push(index);
+    }
+    groups
+}
+
+impl Part<'_> {
+    fn write_group(
+        &mut self,
+        group: &Group,
+        items: &[Item],
+    ) -> rusqlite::Result<(Arc<Live>, RunState)> {
+        let run = &group.run;
+        let mut state = run.state.lock().clone();
+        state.lost = run.lost();
+        let is_over = run.is_over()
+            && group.items.iter().any(|index| matches!(items[*index], Item::Settle(_)));
+        let row = RowOf {
+            id: run.new.id,
+            tool: &run.new.tool,
+            digest: run.new.digest.into(),
+            definition: run.new.definition.as_ref(),
+            origin: &run.new.origin,
+            started: run.new.started,
+        };
+        let events = group.items.iter().filter_map(|index| match &items[*index] {
+            Item::Event { seq, event, .. } => Some((*seq, StoredEvent::from(event))),
+            _ => None,
+        });
+        self.write_run(&row, &mut state, events, |state| {
+            if !is_over {
+                return;
+            }
+            state.events = state.events.max(run.recorded());
+            if state.ended.is_none() {
+                let (status, at) = run.ended().unwrap_or((RunStatus::Interrupted, state.at));
+                state.ended = Some(status);
+                state.at = state.at.max(at);
+            }
+        })?;
+        Ok((Arc::clone(run), state))
+    }
+
+    /// Writes events of a run and brings its row up to date. `settle` has the last word on it.
+    pub(crate) fn write_run(
+        &mut self,
+        row: &RowOf<'_>,
+        state: &mut RunState,
+        events: impl Iterator<Item = (u64, StoredEvent)>,
+        settle: impl FnOnce(&mut RunState),
+    ) -> rusqlite::Result<()> {
+        if state.refused {
+            return Ok(());
+        }
+        let is_new = state.no.is_none();
+        let no = *state.no.get_or_insert_with(|| {
+            self.next_run += 1;
+            self.next_run - 1
+        });
+        let mut payloads = PayloadWriter {
+            connection: self.connection,
+            options: self.options,
+            masker: self.masker,
+            run: no,
+            seen: Vec::new(),
+        };
+        for (seq, event) in events {
+            if seq >= MAX_EVENTS {
+                state.lost += 1;
+                continue;
+            }
+            self.chunk.push(seq, &event, &mut payloads)?;
+            state.apply(seq, &event, self.masker);
+            let since = state.events - state.snapshot;
+            if since >= SNAPSHOT_EVERY
+                && since.is_multiple_of(SNAPSHOT_EVERY)
+                && state.tracker.weight() as u64 <= since
+            {
+                self.snapshot(no, state)?;
+            }
+        }
+        self.chunk.flush(&mut payloads)?;
+        settle(state);
+        if !is_new {
+            return self.update(no, state);
+        }
+        if !self.insert(no, row, state)? {
+            // A record is never rewritten, so the one that was there stays.
+            remove_data(self.connection, no)?;
+            *state = RunState { refused: true, ..RunState::default() };
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self, no: i64, state: &mut RunState) -> rusqlite::Result<()> {
+        state.snapshot = state.events;
+        self.connection
+            .prepare_cached("INSERT INTO snapshots (key, begun, state) VALUES (?, ?, ?)")?
+            .execute(params![
+                key(no, state.events),
+                state.tracker.begun as i64,
+                state.tracker.to_json(),
+            ])?;
+        Ok(())
+    }
+
+    /// Makes the row of a run; false if another run has its id.
+    fn insert(&mut self, no: i64, row: &RowOf<'_>, state: &RunState) -> rusqlite::Result<bool> {
+        let definition = row.definition.map(|text| self.define(text)).transpose()?;
+        let origin = row.origin;
+        let client = origin.client.as_deref().map(|client| self.masker.json_text(client));
+        let protocol = origin.protocol.as_deref().map(|protocol| self.masker.text(protocol));
+        let reached = state.reached.as_ref();
+        let inserted = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO runs (no, id, change, started, duration, status, writer, steps,
+                     events, lost, tool, digest, definition, reached_step, reached_node, error,
+                     face, client, protocol, traceparent, tracestate, parent, parent_step)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 ON CONFLICT (id) DO NOTHING",
+            )?
+            .execute(params![
+                no,
+                row.id.as_bytes(),
+                self.change,
+                micros(row.started),
+                state.at.as_micros() as i64,
+                state.status().name(),
+                self.writer,
+                state.steps as i64,
+                state.events as i64,
+                state.lost as i64,
+                row.tool,
+                row.digest.as_bytes(),
+                definition.as_ref().map(ContentDigest::as_bytes),
+                reached.map(|(step, _)| *step as i64),
+                reached.map(|(_, node)| &**node),
+                state.error,
+                origin.face.name(),
+                client,
+                protocol.as_deref(),
+                origin.trace.as_ref().map(|trace| &*trace.traceparent),
+                origin.trace.as_ref().and_then(|trace| trace.tracestate.as_deref()),
+                origin.parent.as_ref().map(|parent| parent.run.as_bytes()),
+                origin.parent.as_ref().map(|parent| parent.from as i64),
+            ])?;
+        Ok(inserted > 0)
+    }
+
+    fn update(&self, no: i64, state: &RunState) -> rusqlite::Result<()> {
+        let reached = state.reached.as_ref();
+        self.connection
+            .prepare_cached(
+                "UPDATE runs SET change = ?, duration = ?, status = ?, steps = ?, events = ?,
+                     lost = ?, reached_step = ?, reached_node = ?, error = ?
+                 WHERE no = ?",
+            )?
+            .execute(params![
+                self.change,
+                state.at.as_micros() as i64,
+                state.status().name(),
+                state.steps as i64,
+                state.events as i64,
+                state.lost as i64,
+                reached.map(|(step, _)| *step as i64),
+                reached.map(|(_, node)| &**node),
+                state.error,
+                no,
+            ])?;
+        Ok(())
+    }
+
+    /// Keeps the text of a definition, unless it is there.
+    fn define(&mut self, text: &Arc<str>) -> rusqlite::Result<ContentDigest> {
+        let (digest, masked) = self.definitions.masked(text, self.masker);
+        if self.stored.insert(digest) {
+            self.connection
+                .prepare_cached("INSERT OR IGNORE INTO definitions (digest, text) VALUES (?, ?)")?
+                .execute(params![digest.as_bytes(), &*masked])?;
+        }
+        Ok(digest)
+    }
+}
+
+impl Definitions {
+    fn masked(&mut self, text: &Arc<str>, masker: &Arc<Masker>) -> (ContentDigest, Arc<str>) {
+        if !self.masked_by.as_ref().is_some_and(|by| Arc::ptr_eq(by, masker)) {
+            self.masked.clear();
+            self.masked_by = Some(Arc::clone(masker));
+        }
+        if let Some((_, digest, masked)) =
+            self.masked.iter().find(|(known, ..)| Arc::ptr_eq(known, text))
+        {
+            return (*digest, Arc::clone(masked));
+        }
+        let masked: Arc<str> = masker.text(text).into();
+        let digest = ContentDigest::of(masked.as_bytes());
+        if self.masked.len() == MAX_DEFINITIONS {
+            self.masked.remove(0);
+        }
+        self.masked.push((Arc::clone(text), digest, Arc::clone(&masked)));
+        (digest, masked)
+    }
+}
+
+/// A time as the file has it: microseconds since 1970.
+pub(crate) fn micros(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}

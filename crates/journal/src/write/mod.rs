@@ -1,0 +1,18 @@
+//! The one thread that writes: what all runs of the process record goes through one queue into the
+//! file, as much as there is in one transaction.
+
+mod batch;
+mod chunk;
+mod payloads;
+mod queue;
+mod remove;
+mod retention;
+mod state;
+mod thread;
+
+pub(crate) use batch::{Batcher, RowOf, micros};
+pub(crate) use payloads::write_truncated;
+pub(crate) use queue::{Live, Shared};
+pub(crate) use remove::remove_run;
+pub(crate) use state::RunState;
+pub(crate) use thread::Writer;

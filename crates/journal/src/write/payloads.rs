@@ -1,0 +1,158 @@
+use mcpgraph_value::Value;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::codec::{Place, write_text};
+use crate::mask::Masker;
+use crate::{ContentDigest, JournalOptions, Payload, Truncated};
+
+/// A payload of which the JSON is shorter than this stands in its event.
+const MAX_INLINE_BYTES: usize = 1024;
+
+/// A payload that nests deeper than this stands by itself: its event adds a level.
+const MAX_INLINE_DEPTH: usize = 64;
+
+/// A payload that nests deeper than this could not be read back.
+const MAX_DEPTH: usize = mcpgraph_value::MAX_DEPTH - 2;
+
+/// A payload this large is compressed.
+const MIN_PACKED_BYTES: usize = 16 * 1024;
+
+/// How many of the payloads before are looked at for the very same one.
+const LOOK_BACK: usize = 8;
+
+/// Masks payloads and puts them where they belong.
+pub(crate) struct PayloadWriter<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) options: &'a JournalOptions,
+    pub(crate) masker: &'a Masker,
+    /// The number of the run they belong to.
+    pub(crate) run: i64,
+    /// Where in the text a payload was written that may come again. An address names it: whatever
+    /// is written by one of these lives longer than it.
+    pub(crate) seen: Vec<(usize, std::ops::Range<usize>)>,
+}
+
+impl Place for PayloadWriter<'_> {
+    type Error = rusqlite::Error;
+
+    fn place(&mut self, out: &mut Vec<u8>, key: &str, payload: &Payload) -> rusqlite::Result<()> {
+        out.push(b'"');
+        out.extend_from_slice(key.as_bytes());
+        let start = out.len();
+        let value = match payload {
+            Payload::Whole(value) => value,
+            Payload::Truncated(left) => {
+                let preview = self.masker.text(&left.preview).into_owned().into();
+                write_truncated(out, &Truncated { preview, ..left.clone() });
+                return Ok(());
+            }
+        };
+        let address = address(value);
+        if let Some(address) = address
+            && let Some((_, range)) =
+                self.seen.iter().rev().take(LOOK_BACK).find(|(seen, _)| *seen == address)
+        {
+            out.extend_from_within(range.clone());
+            return Ok(());
+        }
+        self.write(out, start, value)?;
+        if let Some(address) = address {
+            self.seen.push((address, start..out.len()));
+        }
+        Ok(())
+    }
+}
+
+impl PayloadWriter<'_> {
+    fn write(&self, out: &mut Vec<u8>, start: usize, value: &Value) -> rusqlite::Result<()> {
+        let is_deep = address(value).is_some() && value.is_deeper_than(MAX_INLINE_DEPTH);
+        if is_deep && value.is_deeper_than(MAX_DEPTH) {
+            let preview = format!("(nests deeper than {MAX_DEPTH} levels)");
+            let digest = ContentDigest::of(preview.as_bytes());
+            let size = value.approximate_bytes() as u64;
+            write_truncated(out, &Truncated { preview: preview.into(), size, digest });
+            return Ok(());
+        }
+        out.extend_from_slice(b"\":");
+        let json = out.len();
+        // Writing to memory with string keys does not fail.
+        serde_json::to_writer(&mut *out, value).unwrap_or_default();
+        if self.masker.suspects(&out[json..]) {
+            let masked = self.masker.value(value);
+            out.truncate(json);
+            serde_json::to_writer(&mut *out, &masked).unwrap_or_default();
+        }
+        let size = out.len() - json;
+        if size > self.options.max_payload_bytes {
+            let left = self.truncated(&out[json..]);
+            out.truncate(start);
+            write_truncated(out, &left);
+        } else if size >= MAX_INLINE_BYTES || is_deep {
+            let digest = self.keep(&out[json..])?;
+            out.truncate(start);
+            out.extend_from_slice(b"@\":\"");
+            out.extend_from_slice(&digest.hex());
+            out.push(b'"');
+        }
+        Ok(())
+    }
+
+    fn truncated(&self, json: &[u8]) -> Truncated {
+        let shown = String::from_utf8_lossy(&json[..self.options.preview_bytes.min(json.len())]);
+        // A character that was cut in two is left out.
+        let preview = shown.trim_end_matches(char::REPLACEMENT_CHARACTER).into();
+        Truncated { preview, size: json.len() as u64, digest: ContentDigest::of(json) }
+    }
+
+    /// Keeps a payload by itself, unless there is an equal one.
+    fn keep(&self, json: &[u8]) -> rusqlite::Result<ContentDigest> {
+        let digest = ContentDigest::of(json);
+        let known = self
+            .connection
+            .prepare_cached("SELECT no FROM payloads WHERE digest = ?")?
+            .query_row([digest.as_bytes()], |row| row.get::<_, i64>(0))
+            .optional()?;
+        let no = match known {
+            Some(no) => no,
+            None => {
+                let packed = (json.len() >= MIN_PACKED_BYTES)
+                    .then(|| lz4_flex::block::compress(json))
+                    .filter(|packed| packed.len() < json.len());
+                self.connection
+                    .prepare_cached(
+                        "INSERT INTO payloads (digest, size, packed, data) VALUES (?, ?, ?, ?)",
+                    )?
+                    .insert(params![
+                        digest.as_bytes(),
+                        json.len() as i64,
+                        packed.is_some(),
+                        packed.as_deref().unwrap_or(json),
+                    ])?
+            }
+        };
+        self.connection
+            .prepare_cached("INSERT OR IGNORE INTO uses (run, payload) VALUES (?, ?)")?
+            .execute([self.run, no])?;
+        Ok(digest)
+    }
+}
+
+/// Writes what is left of a payload, after the name of its member.
+pub(crate) fn write_truncated(out: &mut Vec<u8>, left: &Truncated) {
+    out.extend_from_slice(b"~\":{\"size\":");
+    out.extend_from_slice(left.size.to_string().as_bytes());
+    out.extend_from_slice(b",\"digest\":\"");
+    out.extend_from_slice(&left.digest.hex());
+    out.extend_from_slice(b"\",\"preview\":");
+    write_text(out, &left.preview);
+    out.push(b'}');
+}
+
+/// Where a value is in memory, if it is one that others share: strings are made on the way here.
+fn address(value: &Value) -> Option<usize> {
+    match value {
+        Value::Array(items) if !items.is_empty() => Some(items.as_ptr().addr()),
+        Value::Object(members) => Some(std::ptr::from_ref(&**members).addr()),
+        _ => None,
+    }
+}

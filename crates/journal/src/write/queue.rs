@@ -1,0 +1,479 @@
+//! What waits to be written, with a bound on its number and its size.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use mcpgraph_engine::{Event, RunError};
+use mcpgraph_value::Value;
+use parking_lot::{Condvar, Mutex};
+use tokio::sync::{Notify, watch};
+
+use super::state::RunState;
+use crate::mask::Masker;
+use crate::{Delivery, JournalOptions, JournalStatus, NewRun, RunId, RunStatus};
+
+/// How many entries of a payload are looked at to guess its size.
+const MAX_LOOKED_AT: usize = 64;
+
+/// How long events wait for others when nobody waits for them.
+const LINGER: Duration = Duration::from_millis(10);
+
+/// The most events in one transaction.
+const MAX_BATCH: usize = 8192;
+
+/// What the recorders and the writer share.
+pub(crate) struct Shared {
+    pub(crate) options: JournalOptions,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    masker: Mutex<Arc<Masker>>,
+    next_ordinal: AtomicU64,
+    lost_events: AtomicU64,
+    lost_runs: AtomicU64,
+    late_runs: AtomicU64,
+    commits: AtomicU64,
+    /// The store did not take something in time; nobody waits for it until it does again.
+    stalled: AtomicBool,
+    last_error: Mutex<Option<Arc<str>>>,
+    /// Counts commits, for whoever follows all runs.
+    pub(crate) committed: watch::Sender<u64>,
+    /// The same for whoever follows one.
+    followed: Mutex<HashMap<RunId, watch::Sender<u64>>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    items: VecDeque<Item>,
+    events: usize,
+    bytes: usize,
+    /// When the oldest item came.
+    oldest: Option<Instant>,
+    /// What the writer has taken and not settled: events, bytes, and since when the oldest waits.
+    taken: Option<(usize, usize, Instant)>,
+    /// Somebody waits for what is queued.
+    urgent: bool,
+    sleep: Sleep,
+    closed: bool,
+}
+
+/// Whether and how the writer sleeps.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Sleep {
+    #[default]
+    No,
+    /// There is nothing to do.
+    Idle,
+    /// There is something, and more may come.
+    Lingering,
+}
+
+/// Something for the writer.
+pub(crate) enum Item {
+    /// A run began.
+    Begin(Arc<Live>),
+    /// Something happened in it.
+    Event { run: Arc<Live>, seq: u64, event: Event, deliver: Option<Delivery>, bytes: usize },
+    /// Something happened that there was no room for; whoever is to hear of it still does.
+    Lost { event: Event, deliver: Delivery },
+    /// What is known of a run has to be noted: it is over, or lost something.
+    Settle(Arc<Live>),
+}
+
+/// A run that is being recorded.
+pub(crate) struct Live {
+    pub(crate) new: NewRun,
+    /// Tells runs of this process apart.
+    pub(crate) ordinal: u64,
+    recorded: AtomicU64,
+    /// Events below this are in the file, or lost.
+    settled: AtomicU64,
+    lost: AtomicU64,
+    is_over: AtomicBool,
+    waited: AtomicU64,
+    settling: Notify,
+    /// How it ended, should the event that says so be lost.
+    ended: Mutex<Option<(RunStatus, Duration)>>,
+    /// What the writer knows of it as of the latest commit.
+    pub(crate) state: Mutex<RunState>,
+}
+
+/// What the writer is to do.
+pub(crate) enum Work {
+    /// Write these; the oldest has waited since then.
+    Write(Vec<Item>, Instant),
+    /// There is nothing to write.
+    Idle,
+    /// There is nothing to write any more.
+    Closed,
+}
+
+impl Shared {
+    pub(crate) fn new(options: JournalOptions) -> Self {
+        Self {
+            masker: Mutex::new(Arc::new(Masker::new(&options.redaction))),
+            options,
+            queue: Mutex::default(),
+            wake: Condvar::new(),
+            next_ordinal: AtomicU64::new(0),
+            lost_events: AtomicU64::new(0),
+            lost_runs: AtomicU64::new(0),
+            late_runs: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
+            stalled: AtomicBool::new(false),
+            last_error: Mutex::new(None),
+            committed: watch::Sender::new(0),
+            followed: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn masker(&self) -> Arc<Masker> {
+        Arc::clone(&self.masker.lock())
+    }
+
+    pub(crate) fn set_masker(&self, masker: Masker) {
+        *self.masker.lock() = Arc::new(masker);
+    }
+
+    pub(crate) fn begin(&self, new: NewRun) -> Arc<Live> {
+        let run = Arc::new(Live {
+            new,
+            ordinal: self.next_ordinal.fetch_add(1, Ordering::Relaxed),
+            recorded: AtomicU64::new(0),
+            settled: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+            waited: AtomicU64::new(0),
+            settling: Notify::new(),
+            ended: Mutex::new(None),
+            state: Mutex::default(),
+        });
+        self.push_control(Item::Begin(Arc::clone(&run)));
+        run
+    }
+
+    /// Queues an event, or counts it as lost.
+    pub(crate) fn record(&self, run: &Arc<Live>, event: &Event, deliver: Option<Delivery>) {
+        if let Event::Finished { outcome, at } = event {
+            *run.ended.lock() = Some((RunStatus::of(outcome), *at));
+        }
+        let bytes = estimate(event);
+        let mut queue = self.queue.lock();
+        let seq = run.recorded.fetch_add(1, Ordering::AcqRel);
+        let fits = queue.events < self.options.max_queued_events
+            && queue.bytes.saturating_add(bytes) <= self.options.max_queued_bytes.max(bytes)
+            && !queue.closed;
+        if !fits {
+            let has_room = queue.items.len() < self.options.max_queued_events.saturating_mul(2);
+            let told_now = match deliver {
+                // In its turn, after those before it that still wait to be written.
+                Some(deliver) if has_room && !queue.closed => {
+                    queue.items.push_back(Item::Lost { event: event.clone(), deliver });
+                    None
+                }
+                deliver => deliver,
+            };
+            drop(queue);
+            self.count_lost(run, 1);
+            if let Some(deliver) = told_now {
+                deliver(event);
+            }
+            return;
+        }
+        queue.events += 1;
+        queue.bytes += bytes;
+        queue.oldest.get_or_insert_with(Instant::now);
+        queue.urgent |= deliver.is_some();
+        let run = Arc::clone(run);
+        queue.items.push_back(Item::Event { run, seq, event: event.clone(), deliver, bytes });
+        self.wake_writer(&queue);
+    }
+
+    /// Nothing more will come of a run.
+    pub(crate) fn end(&self, run: &Arc<Live>) {
+        run.is_over.store(true, Ordering::Release);
+        // The event that it finished says everything, if it gets through.
+        if run.lost() > 0 || run.ended().is_none() {
+            self.push_control(Item::Settle(Arc::clone(run)));
+        }
+    }
+
+    /// There are never more of these than runs.
+    fn push_control(&self, item: Item) {
+        let mut queue = self.queue.lock();
+        if !queue.closed {
+            queue.items.push_back(item);
+            queue.oldest.get_or_insert_with(Instant::now);
+            self.wake_writer(&queue);
+        }
+    }
+
+    fn wake_writer(&self, queue: &Queue) {
+        let is_full = queue.events >= MAX_BATCH;
+        match queue.sleep {
+            Sleep::Idle => drop(self.wake.notify_one()),
+            Sleep::Lingering if queue.urgent || is_full => drop(self.wake.notify_one()),
+            _ => {}
+        }
+    }
+
+    /// Somebody waits for what is queued.
+    pub(crate) fn hurry(&self) {
+        let mut queue = self.queue.lock();
+        queue.urgent = true;
+        self.wake_writer(&queue);
+    }
+
+    /// Lets the writer write what there is and end.
+    pub(crate) fn close(&self) {
+        self.queue.lock().closed = true;
+        self.wake.notify_one();
+    }
+
+    /// What the writer is to do next; it sleeps until there is something, for `patience` at most.
+    pub(crate) fn next_work(&self, patience: Option<Duration>) -> Work {
+        let mut queue = self.queue.lock();
+        queue.taken = None;
+        if queue.items.is_empty() && !queue.closed {
+            queue.sleep = Sleep::Idle;
+            match patience {
+                Some(patience) => drop(self.wake.wait_for(&mut queue, patience)),
+                None => self.wake.wait(&mut queue),
+            }
+            queue.sleep = Sleep::No;
+        }
+        if queue.items.is_empty() {
+            return if queue.closed { Work::Closed } else { Work::Idle };
+        }
+        let oldest = queue.oldest.unwrap_or_else(Instant::now);
+        while !queue.urgent && !queue.closed && queue.events < MAX_BATCH {
+            let left = LINGER.saturating_sub(oldest.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            queue.sleep = Sleep::Lingering;
+            self.wake.wait_for(&mut queue, left);
+            queue.sleep = Sleep::No;
+        }
+        let count = queue.items.len().min(MAX_BATCH);
+        let items: Vec<Item> = queue.items.drain(..count).collect();
+        let (mut events, mut bytes) = (0, 0);
+        for item in &items {
+            if let Item::Event { bytes: size, .. } = item {
+                events += 1;
+                bytes += size;
+            }
+        }
+        queue.events -= events;
+        queue.bytes -= bytes;
+        queue.taken = Some((events, bytes, oldest));
+        if queue.items.is_empty() {
+            queue.urgent = false;
+            queue.oldest = None;
+        }
+        Work::Write(items, oldest)
+    }
+
+    pub(crate) fn count_lost(&self, run: &Live, events: u64) {
+        self.lost_events.fetch_add(events, Ordering::Relaxed);
+        if run.lost.fetch_add(events, Ordering::AcqRel) == 0 {
+            self.lost_runs.fetch_add(1, Ordering::Relaxed);
+            tracing::debug!(run = %run.new.id, "the record of a run is not complete");
+        }
+        run.settling.notify_waiters();
+    }
+
+    pub(crate) fn count_late(&self) {
+        self.stalled.store(true, Ordering::Release);
+        self.late_runs.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.stalled.load(Ordering::Acquire)
+    }
+
+    /// The store took something. True if it had not for a while.
+    pub(crate) fn succeeded(&self) -> bool {
+        let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
+        self.committed.send_replace(commits);
+        self.stalled.store(false, Ordering::Release);
+        self.last_error.lock().take().is_some()
+    }
+
+    /// The store did not take something. True if it had until now.
+    pub(crate) fn failed(&self, error: &rusqlite::Error) -> bool {
+        self.stalled.store(true, Ordering::Release);
+        self.last_error.lock().replace(error.to_string().into()).is_none()
+    }
+
+    pub(crate) fn follow(&self, run: RunId) -> watch::Receiver<u64> {
+        let mut followed = self.followed.lock();
+        followed.retain(|_, sender| sender.receiver_count() > 0);
+        followed.entry(run).or_insert_with(|| watch::Sender::new(0)).subscribe()
+    }
+
+    /// Tells whoever follows these runs that there is more of them.
+    pub(crate) fn tell_followers<'a>(&self, runs: impl Iterator<Item = &'a Arc<Live>>) {
+        let followed = self.followed.lock();
+        if followed.is_empty() {
+            return;
+        }
+        for run in runs {
+            if let Some(sender) = followed.get(&run.new.id) {
+                sender.send_modify(|count| *count += 1);
+            }
+        }
+    }
+
+    pub(crate) fn status(&self) -> JournalStatus {
+        let queue = self.queue.lock();
+        let (events, bytes, _) = queue.taken.unwrap_or((0, 0, Instant::now()));
+        let oldest = queue.taken.map(|(_, _, oldest)| oldest).or(queue.oldest);
+        JournalStatus {
+            queued_events: queue.events + events,
+            queued_bytes: queue.bytes + bytes,
+            lost_events: self.lost_events.load(Ordering::Relaxed),
+            lost_runs: self.lost_runs.load(Ordering::Relaxed),
+            late_runs: self.late_runs.load(Ordering::Relaxed),
+            lag: oldest.map(|oldest| oldest.elapsed()).unwrap_or_default(),
+            commits: self.commits.load(Ordering::Relaxed),
+            last_error: self.last_error.lock().clone(),
+        }
+    }
+}
+
+// === impl Live ===
+
+impl Live {
+    /// Everything below `seq` is in the file, or lost.
+    pub(crate) fn settle(&self, seq: u64) {
+        self.settled.fetch_max(seq, Ordering::AcqRel);
+        self.settling.notify_waiters();
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Whether nothing more will come of it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn recorded(&self) -> u64 {
+        self.recorded.load(Ordering::Acquire)
+    }
+
+    /// How it ended, whether or not the event that says so was kept.
+    pub(crate) fn ended(&self) -> Option<(RunStatus, Duration)> {
+        *self.ended.lock()
+    }
+
+    /// Whether everything below `seq` is in the file; none if that is not known yet.
+    fn is_kept(&self, seq: u64) -> Option<bool> {
+        if self.lost() > 0 {
+            return Some(false);
+        }
+        (self.settled.load(Ordering::Acquire) >= seq).then_some(true)
+    }
+
+    /// See [`crate::RunRecorder::committed`].
+    pub(crate) async fn committed(&self, shared: &Shared) -> bool {
+        let target = self.recorded();
+        if let Some(kept) = self.is_kept(target) {
+            return kept;
+        }
+        let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
+        let left = shared.options.wait.saturating_sub(waited);
+        if shared.is_stalled() || left.is_zero() {
+            shared.count_late();
+            return false;
+        }
+        shared.hurry();
+        let began = Instant::now();
+        let kept = tokio::time::timeout(left, self.settled(target)).await;
+        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.waited.fetch_add(took, Ordering::Relaxed);
+        kept.unwrap_or_else(|_| {
+            shared.count_late();
+            false
+        })
+    }
+
+    async fn settled(&self, target: u64) -> bool {
+        loop {
+            let mut settling = std::pin::pin!(self.settling.notified());
+            settling.as_mut().enable();
+            if let Some(kept) = self.is_kept(target) {
+                return kept;
+            }
+            settling.await;
+        }
+    }
+}
+
+// === impl RunStatus ===
+
+impl RunStatus {
+    /// How a run with this outcome stands.
+    pub(crate) fn of<T>(outcome: &Result<T, RunError>) -> Self {
+        match outcome {
+            Ok(_) => Self::Succeeded,
+            Err(error) => Self::of_error(error.kind),
+        }
+    }
+}
+
+/// What an event holds, about, without looking at all of it.
+fn estimate(event: &Event) -> usize {
+    const FIXED: usize = 256;
+    let error =
+        |error: &RunError| error.message.len() + error.data.as_ref().map_or(0, estimate_value);
+    FIXED
+        + match event {
+            Event::Started { input, .. } => estimate_value(input),
+            Event::StepStarted { input, .. } => input.as_ref().map_or(0, estimate_value),
+            Event::StepFinished { output, .. } | Event::OutputChanged { output, .. } => {
+                estimate_value(output)
+            }
+            Event::StepFailed { error: failure, .. } | Event::Retrying { error: failure, .. } => {
+                error(failure)
+            }
+            Event::Log { message, .. } => message.len(),
+            Event::Finished { outcome: Ok(output), .. } => estimate_value(output),
+            Event::Finished { outcome: Err(failure), .. } => error(failure),
+            _ => 0,
+        }
+}
+
+fn estimate_value(value: &Value) -> usize {
+    const CELL: usize = size_of::<Value>();
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => return CELL,
+        Value::String(text) => return CELL + text.len(),
+        Value::Array(_) | Value::Object(_) => {}
+    }
+    let mut total = 0;
+    let mut pending = vec![value];
+    let mut looked_at = 0;
+    while let Some(value) = pending.pop() {
+        looked_at += 1;
+        total += CELL;
+        // What is not looked at counts as the cells it takes.
+        let room = MAX_LOOKED_AT.saturating_sub(looked_at + pending.len());
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => total += text.len(),
+            Value::Array(items) => {
+                pending.extend(items.iter().take(room));
+                total += items.len().saturating_sub(room) * CELL;
+            }
+            Value::Object(members) => {
+                pending.extend(members.values().take(room));
+                total += members.len() * CELL;
+            }
+        }
+    }
+    total
+}

@@ -1,0 +1,113 @@
+//! Forgets the oldest runs, a few at a time.
+
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::batch::micros;
+use super::remove::{remove_definitions, remove_run};
+use crate::{Retention, liveness};
+
+/// How often it is looked whether there is too much.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// How many runs are forgotten in one transaction.
+const AT_ONCE: u32 = 256;
+
+/// How many pages are given back to the system at a time.
+const PAGES_AT_ONCE: u32 = 512;
+
+/// Decides when to forget.
+pub(crate) struct Keeper {
+    retention: Retention,
+    looked: Option<Instant>,
+    /// There was more to forget than fits in one transaction.
+    is_behind: bool,
+    /// Something was forgotten since the file was last tidied.
+    is_untidy: bool,
+}
+
+impl Keeper {
+    pub(crate) fn new(retention: Retention) -> Self {
+        Self { retention, looked: None, is_behind: false, is_untidy: false }
+    }
+
+    /// Whether it wants to be called again soon, without anything having happened.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        (self.is_behind || self.is_untidy).then_some(Duration::ZERO)
+    }
+
+    /// Forgets a few runs if it is time to; tidies up when there is nothing else to do.
+    pub(crate) fn work(
+        &mut self,
+        connection: &mut Connection,
+        dir: &Path,
+        is_idle: bool,
+    ) -> rusqlite::Result<()> {
+        let is_due = self.looked.is_none_or(|looked| looked.elapsed() >= EVERY);
+        if is_due || self.is_behind {
+            self.looked = Some(Instant::now());
+            self.is_behind = self.forget(connection, dir)?;
+        } else if is_idle && self.is_untidy {
+            self.is_untidy = false;
+            remove_definitions(connection)?;
+            let sql = format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})");
+            // The pragma works as it is stepped through.
+            let mut statement = connection.prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while rows.next()?.is_some() {}
+        }
+        Ok(())
+    }
+
+    /// Forgets some of the oldest runs; true if there are more to forget.
+    fn forget(&mut self, connection: &mut Connection, dir: &Path) -> rusqlite::Result<bool> {
+        let excess = self.excess(connection)?;
+        let oldest = self.retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
+        let before = oldest.map_or(i64::MIN, micros);
+        if excess == 0 && before == i64::MIN {
+            return Ok(false);
+        }
+        let living = liveness::living(connection, dir)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // In the order of ids, which is the order of age; a run at work is left alone.
+        let candidates: Vec<(i64, i64, Option<i64>)> = transaction
+            .prepare_cached(
+                "SELECT no, started, CASE status WHEN 'running' THEN writer END FROM runs
+                 ORDER BY id LIMIT ?",
+            )?
+            .query_map([AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<Result<_, _>>()?;
+        let is_full = candidates.len() == AT_ONCE as usize;
+        let mut forgotten = 0;
+        for (no, started, writer) in candidates {
+            let is_excess = forgotten < excess || started < before;
+            if is_excess && !writer.is_some_and(|writer| living.contains(&writer)) {
+                remove_run(&transaction, no)?;
+                forgotten += 1;
+            }
+        }
+        transaction.commit()?;
+        self.is_untidy |= forgotten > 0;
+        Ok(is_full && forgotten == u64::from(AT_ONCE))
+    }
+
+    /// How many runs there are too many, by number and by size, about.
+    fn excess(&self, connection: &Connection) -> rusqlite::Result<u64> {
+        let number = |sql: &str| {
+            connection.prepare_cached(sql)?.query_row(params![], |row| row.get::<_, i64>(0))
+        };
+        let runs = number("SELECT count(*) FROM runs")? as u64;
+        let by_count = self.retention.max_runs.map_or(0, |max| runs.saturating_sub(max));
+        let Some(max_bytes) = self.retention.max_bytes else { return Ok(by_count) };
+        let pages = number("PRAGMA page_count")? - number("PRAGMA freelist_count")?;
+        let bytes = (pages * number("PRAGMA page_size")?) as u64;
+        if bytes <= max_bytes || bytes == 0 {
+            return Ok(by_count);
+        }
+        // The share of the runs that is as large as what is too much, if all were of one size.
+        let share = u128::from(runs) * u128::from(bytes - max_bytes) / u128::from(bytes);
+        Ok(by_count.max(share as u64 + 1))
+    }
+}

@@ -1,0 +1,81 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_engine::{ErrorKind, StepId};
+
+use crate::mask::Masker;
+use crate::tracker::Tracker;
+use crate::{RunStatus, StoredError, StoredEvent};
+
+/// How much of an error the list of runs shows.
+const MAX_ERROR_BYTES: usize = 1024;
+
+/// What the row of a run says, and what is needed to go on with it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunState {
+    /// The number of its row, once there is one.
+    pub(crate) no: Option<i64>,
+    pub(crate) tracker: Tracker,
+    /// The event before which the latest snapshot was taken.
+    pub(crate) snapshot: u64,
+    pub(crate) steps: u64,
+    /// The number of the next event.
+    pub(crate) events: u64,
+    pub(crate) lost: u64,
+    pub(crate) reached: Option<(StepId, Arc<str>)>,
+    /// When its latest event happened.
+    pub(crate) at: Duration,
+    /// None while it runs.
+    pub(crate) ended: Option<RunStatus>,
+    pub(crate) error: Option<String>,
+    /// Another run has its id; nothing of this one is kept.
+    pub(crate) refused: bool,
+}
+
+impl RunState {
+    /// Goes on by an event of the run.
+    pub(crate) fn apply(&mut self, seq: u64, event: &StoredEvent, masker: &Masker) {
+        self.events = seq + 1;
+        self.at = self.at.max(event.at());
+        self.tracker.apply(seq, event);
+        match event {
+            StoredEvent::StepStarted { step, node, .. } => {
+                self.steps += 1;
+                self.reached = Some((*step, Arc::clone(node)));
+            }
+            StoredEvent::Finished { outcome: Ok(_), .. } => {
+                self.ended = Some(RunStatus::Succeeded);
+            }
+            StoredEvent::Finished { outcome: Err(error), .. } => {
+                self.ended = Some(RunStatus::of_error(error.kind));
+                self.error = Some(shown(error, masker));
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn status(&self) -> RunStatus {
+        self.ended.unwrap_or(RunStatus::Running)
+    }
+}
+
+/// An error as the list of runs shows it.
+fn shown(error: &StoredError, masker: &Masker) -> String {
+    let message = error.message.text();
+    let message = masker.text(&message);
+    let text = match &error.node {
+        Some(node) => format!("node `{node}`: {message}"),
+        None => message.into_owned(),
+    };
+    text[..text.floor_char_boundary(MAX_ERROR_BYTES)].to_owned()
+}
+
+impl RunStatus {
+    /// How a run that failed so stands.
+    pub(crate) fn of_error(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Cancelled => Self::Cancelled,
+            _ => Self::Failed,
+        }
+    }
+}
