@@ -34,9 +34,10 @@ async fn headers_are_taken_where_the_request_says_nothing_itself() {
             for (key, value) in meta.as_object().unwrap() {
                 message["params"]["_meta"][key] = value.clone();
             }
-            match is_modern {
-                true => HttpRequest::modern(&message),
-                false => HttpRequest::post(message.to_string()).session(&key),
+            if is_modern {
+                HttpRequest::modern(&message)
+            } else {
+                HttpRequest::post(message.to_string()).session(&key)
             }
         };
         let with = |meta: &Value, parent: &str, state: &str| {

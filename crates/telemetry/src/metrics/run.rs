@@ -1,0 +1,107 @@
+//! The events of one run as counts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_engine::{Event, RunError};
+use mcpgraph_runtime::{RunObserver, RunStart};
+
+use super::Registry;
+use crate::outline::Target;
+use crate::steps::{OpenStep, OpenSteps};
+
+/// The outcome of what did not fail.
+const OK: &str = "ok";
+
+/// The outcome of a run that was dropped before its end.
+const ABANDONED: &str = "abandoned";
+
+/// A run under way.
+pub(super) struct Counted {
+    registry: Arc<Registry>,
+    tool: Arc<str>,
+    /// Each with when its attempt began.
+    steps: OpenSteps<Duration>,
+    /// When the latest event was.
+    latest: Duration,
+    has_ended: bool,
+}
+
+impl Counted {
+    pub(super) fn begin(registry: Arc<Registry>, run: &RunStart<'_>) -> Self {
+        registry.runs_active.add(1);
+        let tool = Arc::clone(&run.tool.name);
+        let steps = OpenSteps::new(Arc::clone(&tool), registry.outlines.of(run));
+        Self { registry, tool, steps, latest: Duration::ZERO, has_ended: false }
+    }
+
+    fn end(&mut self, outcome: &'static str) {
+        self.has_ended = true;
+        let registry = &self.registry;
+        registry.runs_active.add(-1);
+        registry.calls.with([(&self.tool).into(), outcome.into()]).increase();
+        registry.call_duration.with([(&self.tool).into()]).observe(self.latest);
+    }
+
+    fn step_ended(&self, step: &OpenStep<Duration>, error: Option<&RunError>, at: Duration) {
+        let labels = [(&step.tool).into(), (&step.node).into(), step.kind.into()];
+        self.registry.node_duration.with(labels).observe(at.saturating_sub(step.began));
+        if let Some(error) = error {
+            let labels = [(&step.tool).into(), (&step.node).into(), error.kind.code().into()];
+            self.registry.node_errors.with(labels).increase();
+        }
+        self.attempt_ended(step, error, at);
+    }
+
+    fn attempt_ended(&self, step: &OpenStep<Duration>, error: Option<&RunError>, at: Duration) {
+        let target = self.steps.outline(step).and_then(|outline| outline.target.as_ref());
+        let Some(Target::Upstream { server, tool }) = target else { return };
+        let outcome = error.map_or(OK, |error| error.kind.name());
+        let labels = [server.into(), tool.into(), outcome.into()];
+        self.registry.upstream_duration.with(labels).observe(at.saturating_sub(step.own));
+    }
+}
+
+impl RunObserver for Counted {
+    fn event(&mut self, event: &Event) {
+        self.latest = self.latest.max(event.at());
+        match event {
+            Event::StepStarted { step, path, node, kind, began, at, .. } => {
+                // The first attempt of a call begins when its arguments are there.
+                self.steps.begin((*step, path), (node, kind), *began, |_| *at);
+            }
+            Event::StepFinished { step, at, .. } => {
+                if let Some(step) = self.steps.end(*step) {
+                    self.step_ended(&step, None, *at);
+                }
+            }
+            Event::StepFailed { step, error, at, .. } => {
+                if let Some(step) = self.steps.end(*step) {
+                    self.step_ended(&step, Some(error), *at);
+                }
+            }
+            Event::Retrying { step, delay, error, at, .. } => {
+                if let Some(open) = self.steps.get(*step) {
+                    let labels = [(&open.tool).into(), (&open.node).into()];
+                    self.registry.node_retries.with(labels).increase();
+                    self.attempt_ended(open, Some(error), *at);
+                }
+                if let Some(open) = self.steps.get_mut(*step) {
+                    open.own = *at + *delay;
+                }
+            }
+            Event::Finished { outcome, .. } if !self.has_ended => {
+                self.end(outcome.as_ref().map_or_else(|error| error.kind.name(), |_| OK));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.end(ABANDONED);
+        }
+    }
+}

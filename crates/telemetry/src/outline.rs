@@ -1,0 +1,150 @@
+//! What spans and metrics say about a node that its events do not: where it calls, what it
+//! evaluates.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mcpgraph_graph::{Body, Digest, Kind, Node, Template, Tool};
+use mcpgraph_runtime::RunStart;
+use parking_lot::Mutex;
+
+/// How many versions of tools are remembered; with more, all are made anew.
+const MAX_REMEMBERED: usize = 512;
+
+/// How many expressions of one node are told.
+const MAX_EXPRESSIONS: usize = 32;
+
+/// How many bytes of each expression are told.
+const MAX_EXPRESSION_BYTES: usize = 4096;
+
+/// The outlines of the tools that ran lately.
+#[derive(Default)]
+pub(crate) struct Outlines(Mutex<HashMap<Digest, Arc<Outline>>>);
+
+/// The nodes of a tool and of the tools it may call.
+pub(crate) struct Outline {
+    /// By the tool's name, then by the node's id.
+    tools: HashMap<Arc<str>, HashMap<Arc<str>, NodeOutline>>,
+}
+
+/// What is known of a node before it is executed.
+#[derive(Debug, Default)]
+pub(crate) struct NodeOutline {
+    /// What it calls.
+    pub(crate) target: Option<Target>,
+    /// Its JSONata expressions.
+    pub(crate) jsonata: Vec<Arc<str>>,
+    /// Its JSON Logic rules.
+    pub(crate) json_logic: Vec<Arc<str>>,
+}
+
+/// What a node calls.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// A tool of another server.
+    Upstream { server: Arc<str>, tool: Arc<str> },
+    /// A tool of the same file.
+    Graph { tool: Arc<str> },
+}
+
+impl Outlines {
+    /// The outline for a run.
+    pub(crate) fn of(&self, run: &RunStart<'_>) -> Arc<Outline> {
+        let mut known = self.0.lock();
+        if let Some(outline) = known.get(&run.tool.digest) {
+            return Arc::clone(outline);
+        }
+        if known.len() >= MAX_REMEMBERED {
+            known.clear();
+        }
+        let outline = Arc::new(Outline::of(std::slice::from_ref(run.tool)));
+        known.insert(run.tool.digest, Arc::clone(&outline));
+        outline
+    }
+}
+
+impl Outline {
+    fn of(tools: &[Arc<Tool>]) -> Self {
+        let tools = tools.iter().map(|tool| {
+            let mut nodes = HashMap::new();
+            collect(&tool.body, &mut nodes);
+            (Arc::clone(&tool.name), nodes)
+        });
+        Self { tools: tools.collect() }
+    }
+
+    /// A node of a tool.
+    pub(crate) fn node(&self, tool: &str, node: &str) -> Option<&NodeOutline> {
+        self.tools.get(tool)?.get(node)
+    }
+}
+
+fn collect(body: &Body, nodes: &mut HashMap<Arc<str>, NodeOutline>) {
+    for node in &body.nodes {
+        nodes.insert(Arc::clone(&node.id), NodeOutline::of(node));
+        match &node.kind {
+            Kind::Foreach { body, .. } => collect(body, nodes),
+            Kind::Parallel { branches, .. } => {
+                for (_, body) in branches {
+                    collect(body, nodes);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl NodeOutline {
+    fn of(node: &Node) -> Self {
+        let mut outline = Self::default();
+        match &node.kind {
+            Kind::Transform(expr) | Kind::Foreach { items: expr, .. } => {
+                add(&mut outline.jsonata, expr.source());
+            }
+            Kind::Switch { cases, .. } => {
+                for case in cases.iter().take(MAX_EXPRESSIONS) {
+                    add(&mut outline.json_logic, &case.source.to_json());
+                }
+            }
+            Kind::Mcp { server, tool, args } => {
+                let (server, tool) = (Arc::clone(server), Arc::clone(tool));
+                outline.target = Some(Target::Upstream { server, tool });
+                add_template(&mut outline.jsonata, args);
+            }
+            Kind::Graph { tool, args } => {
+                outline.target = Some(Target::Graph { tool: Arc::clone(tool) });
+                add_template(&mut outline.jsonata, args);
+            }
+            Kind::Entry | Kind::Exit | Kind::Parallel { .. } => {}
+        }
+        outline
+    }
+}
+
+fn add_template(expressions: &mut Vec<Arc<str>>, template: &Template) {
+    match template {
+        Template::Literal(_) => {}
+        Template::Expr(expr) => add(expressions, expr.source()),
+        Template::Object(members) => {
+            for (_, member) in members {
+                add_template(expressions, member);
+            }
+        }
+        Template::Array(items) => {
+            for item in items {
+                add_template(expressions, item);
+            }
+        }
+    }
+}
+
+fn add(expressions: &mut Vec<Arc<str>>, source: &str) {
+    if expressions.len() < MAX_EXPRESSIONS {
+        expressions.push(shortened(source, MAX_EXPRESSION_BYTES).into());
+    }
+}
+
+/// The beginning of a text, cut between characters.
+pub(crate) fn shortened(text: &str, max_bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(max_bytes)]
+}

@@ -1,0 +1,128 @@
+//! Runs as OpenTelemetry traces: a span for the call, and one for each execution of a node.
+
+mod attributes;
+mod context;
+mod exporter;
+mod queue;
+mod run;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_runtime::{Observer, RunObserver, RunStart};
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry::{InstrumentationScope, KeyValue};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
+
+use crate::Settings;
+use crate::outline::Outlines;
+use queue::Queue;
+
+/// Traces of runs, on their way to a collector.
+///
+/// Spans are exported by a thread of their own. It ends with [`shutdown`](Self::shutdown), or when
+/// the last copy and the last observer are gone.
+#[derive(Clone)]
+pub struct Traces {
+    observer: Arc<Tracing>,
+    queue: Queue,
+}
+
+/// What became of the spans so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// The collector has them.
+    pub exported: u64,
+    /// The collector did not take them.
+    pub refused: u64,
+    /// They found the queue full.
+    pub dropped: u64,
+    /// They wait.
+    pub waiting: u64,
+}
+
+/// Why traces cannot be exported.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// The settings are not usable.
+    #[error("traces cannot be exported to `{endpoint}`: {reason}")]
+    Settings {
+        /// Where they should have gone.
+        endpoint: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The system gave no thread.
+    #[error("traces cannot be exported: no thread: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+impl Traces {
+    /// Traces as the environment asks for them; none where it does not.
+    pub fn from_env() -> Result<Option<Self>, TelemetryError> {
+        Settings::from_env().map(Self::start).transpose()
+    }
+
+    /// Begins to export; nothing is sent before there is a span.
+    pub fn start(settings: Settings) -> Result<Self, TelemetryError> {
+        let attributes = settings.resource.iter();
+        let attributes = attributes.map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+        let resource = Resource::builder_empty().with_attributes(attributes).build();
+        let queue = Queue::start(settings.batching, || exporter::build(&settings, &resource))?;
+        let provider = SdkTracerProvider::builder()
+            .with_sampler(sampler(&settings))
+            .with_resource(resource)
+            .with_span_processor(queue.clone())
+            .build();
+        let scope = InstrumentationScope::builder("mcpgraph")
+            .with_version(env!("CARGO_PKG_VERSION"))
+            .build();
+        let observer = Arc::new(Tracing {
+            tracer: provider.tracer_with_scope(scope),
+            outlines: Outlines::default(),
+            captures_payloads: settings.captures_payloads,
+        });
+        Ok(Self { observer, queue })
+    }
+
+    /// What a runtime is to be observed by.
+    pub fn observer(&self) -> Arc<dyn Observer> {
+        Arc::clone(&self.observer) as _
+    }
+
+    /// What became of the spans so far.
+    pub fn delivery(&self) -> Delivery {
+        self.queue.delivery()
+    }
+
+    /// Exports what waits, as far as that is possible `within` a time, and ends the thread. Spans
+    /// that come later are dropped.
+    pub async fn shutdown(&self, within: Duration) -> Delivery {
+        self.queue.stop(within).await;
+        self.queue.delivery()
+    }
+}
+
+fn sampler(settings: &Settings) -> Sampler {
+    let sampling = settings.sampling;
+    let of_its_own = match sampling.ratio {
+        ratio if ratio >= 1.0 => Sampler::AlwaysOn,
+        ratio if ratio <= 0.0 => Sampler::AlwaysOff,
+        ratio => Sampler::TraceIdRatioBased(ratio),
+    };
+    if sampling.follows_caller { Sampler::ParentBased(Box::new(of_its_own)) } else { of_its_own }
+}
+
+/// Makes spans of runs.
+struct Tracing {
+    tracer: SdkTracer,
+    outlines: Outlines,
+    captures_payloads: bool,
+}
+
+impl Observer for Tracing {
+    fn begin(&self, run: &RunStart<'_>) -> Option<Box<dyn RunObserver>> {
+        Some(run::observe(self, run))
+    }
+}

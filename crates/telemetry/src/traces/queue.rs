@@ -1,0 +1,207 @@
+//! Spans that wait for the collector: a bounded queue and the thread that empties it.
+//!
+//! The thread has a runtime of its own. The program's may be one thread that is busy with calls, or
+//! be gone already when the last spans are sent.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use opentelemetry::Context;
+use opentelemetry_otlp::SpanExporter;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{Span, SpanData, SpanExporter as _, SpanProcessor};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Delivery, TelemetryError};
+use crate::Batching;
+
+/// Takes spans that ended. Copies are the same queue.
+#[derive(Clone)]
+pub(super) struct Queue {
+    spans: mpsc::Sender<SpanData>,
+    stop: CancellationToken,
+    /// Becomes true when the thread is done.
+    is_done: watch::Receiver<bool>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    exported: AtomicU64,
+    refused: AtomicU64,
+    dropped: AtomicU64,
+    waiting: AtomicU64,
+}
+
+impl Queue {
+    /// Starts the thread; the exporter is made in its runtime.
+    pub(super) fn start(
+        batching: Batching,
+        exporter: impl FnOnce() -> Result<SpanExporter, TelemetryError>,
+    ) -> Result<Self, TelemetryError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let exporter = {
+            let _inside = runtime.enter();
+            exporter()?
+        };
+        let (spans, waiting) = mpsc::channel(batching.max_queue);
+        let (done, is_done) = watch::channel(false);
+        let stop = CancellationToken::new();
+        let counts = Arc::new(Counts::default());
+        let sending = Sending {
+            exporter,
+            batching,
+            waiting,
+            stop: stop.clone(),
+            counts: Arc::clone(&counts),
+            is_in_trouble: false,
+        };
+        std::thread::Builder::new().name("telemetry".to_owned()).spawn(move || {
+            runtime.block_on(sending.run());
+            done.send_replace(true);
+        })?;
+        Ok(Self { spans, stop, is_done, counts })
+    }
+
+    pub(super) fn delivery(&self) -> Delivery {
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Delivery {
+            exported: count(&self.counts.exported),
+            refused: count(&self.counts.refused),
+            dropped: count(&self.counts.dropped),
+            waiting: count(&self.counts.waiting),
+        }
+    }
+
+    /// Has everything exported that waits, and waits for that as long as it may take.
+    pub(super) async fn stop(&self, within: Duration) {
+        self.stop.cancel();
+        let mut is_done = self.is_done.clone();
+        let done = is_done.wait_for(|is_done| *is_done);
+        if tokio::time::timeout(within, done).await.is_err() {
+            let waiting = self.delivery().waiting;
+            tracing::warn!(
+                "{waiting} spans were not exported within {} ms of the end",
+                within.as_millis()
+            );
+        }
+    }
+}
+
+impl SpanProcessor for Queue {
+    fn on_start(&self, _: &mut Span, _: &Context) {}
+
+    fn on_end(&self, span: SpanData) {
+        // Counted before the thread can see it, so that the number never falls below zero.
+        self.counts.waiting.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = self.spans.try_send(span) {
+            self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            let before = self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+            // The first one is worth a line; after that there is the count.
+            if before == 0 && matches!(error, TrySendError::Full(_)) {
+                tracing::warn!(
+                    "a span was dropped: OTEL_BSP_MAX_QUEUE_SIZE ({}) spans wait already",
+                    self.spans.max_capacity()
+                );
+            }
+        }
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        Ok(())
+    }
+
+    fn shutdown_with_timeout(&self, _: Duration) -> OTelSdkResult {
+        self.stop.cancel();
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("delivery", &self.delivery()).finish_non_exhaustive()
+    }
+}
+
+/// The other end of the queue.
+struct Sending {
+    exporter: SpanExporter,
+    batching: Batching,
+    waiting: mpsc::Receiver<SpanData>,
+    stop: CancellationToken,
+    counts: Arc<Counts>,
+    /// Whether the latest export failed: what is told once need not be told again.
+    is_in_trouble: bool,
+}
+
+impl Sending {
+    async fn run(mut self) {
+        loop {
+            let batch = self.gather().await;
+            if batch.is_empty() {
+                return;
+            }
+            self.export(batch).await;
+        }
+    }
+
+    /// The next batch; empty when there will be no more.
+    async fn gather(&mut self) -> Vec<SpanData> {
+        let most = self.batching.max_batch;
+        let mut batch = Vec::new();
+        let mut deadline = None;
+        while batch.len() < most {
+            let wanted = most - batch.len();
+            let is_stopped = self.waiting.is_closed();
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled(), if !is_stopped => self.waiting.close(),
+                got = self.waiting.recv_many(&mut batch, wanted) => {
+                    if got == 0 {
+                        break;
+                    }
+                    deadline.get_or_insert_with(|| Instant::now() + self.batching.delay);
+                }
+                () = passed(deadline), if !is_stopped => break,
+            }
+        }
+        batch
+    }
+
+    async fn export(&mut self, batch: Vec<SpanData>) {
+        let size = batch.len() as u64;
+        let export = self.exporter.export(batch);
+        let outcome = tokio::time::timeout(self.batching.timeout, export).await;
+        self.counts.waiting.fetch_sub(size, Ordering::Relaxed);
+        let why = match outcome {
+            Ok(Ok(())) => {
+                self.counts.exported.fetch_add(size, Ordering::Relaxed);
+                if std::mem::take(&mut self.is_in_trouble) {
+                    tracing::info!("the collector takes spans again");
+                }
+                return;
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => {
+                let limit = self.batching.timeout.as_millis();
+                format!("it took longer than OTEL_BSP_EXPORT_TIMEOUT ({limit} ms)")
+            }
+        };
+        self.counts.refused.fetch_add(size, Ordering::Relaxed);
+        if !std::mem::replace(&mut self.is_in_trouble, true) {
+            tracing::warn!("{size} spans were lost, and more may be: {why}");
+        }
+    }
+}
+
+async fn passed(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

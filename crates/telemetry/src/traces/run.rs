@@ -1,0 +1,343 @@
+//! The events of one run as spans.
+
+use std::time::{Duration, SystemTime};
+
+use mcpgraph_engine::{Event, PauseReason, RunError, StepId};
+use mcpgraph_journal::{Face, TraceContext};
+use mcpgraph_runtime::{RunObserver, RunStart};
+use mcpgraph_value::Value;
+use opentelemetry::KeyValue;
+use opentelemetry::trace::{Span as _, SpanBuilder, SpanContext, SpanKind, Status, Tracer as _};
+use opentelemetry_sdk::trace::{IdGenerator as _, RandomIdGenerator, SdkTracer, Span};
+
+use super::attributes as key;
+use super::{Tracing, context};
+use crate::outline::{NodeOutline, Target, shortened};
+use crate::steps::OpenSteps;
+
+/// Begins the span of a run; where it is not to be recorded, only its context is passed on.
+pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObserver> {
+    let is_mcp = run.origin.face == Face::Mcp;
+    let name = &run.tool.name;
+    let builder = if is_mcp {
+        SpanBuilder::from_name(format!("{} {name}", key::TOOLS_CALL)).with_kind(SpanKind::Server)
+    } else {
+        SpanBuilder::from_name(format!("{} {name}", key::EXECUTE_TOOL))
+            .with_kind(SpanKind::Internal)
+    };
+    // The sampler sees these; what only spans need is added below.
+    let builder = builder.with_start_time(run.at).with_attributes([
+        KeyValue::new(key::OPERATION, key::EXECUTE_TOOL),
+        key::text(key::TOOL_NAME, name),
+    ]);
+    let parent = context::read(run.origin.trace.as_ref());
+    let mut span = tracing.tracer.build_with_context(builder, &parent);
+    if !span.is_recording() {
+        return Box::new(Unrecorded(unrecorded_context(span.span_context())));
+    }
+    if is_mcp {
+        span.set_attribute(KeyValue::new(key::METHOD, key::TOOLS_CALL));
+    }
+    describe(&mut span, run);
+    Box::new(Recorded {
+        tracer: tracing.tracer.clone(),
+        captures_payloads: tracing.captures_payloads,
+        context: span.span_context().clone(),
+        span: Some(span),
+        steps: OpenSteps::new(name.clone(), tracing.outlines.of(run)),
+        clock: Clock { began: run.at, paused: Duration::ZERO, latest: Duration::ZERO },
+    })
+}
+
+fn describe(span: &mut Span, run: &RunStart<'_>) {
+    let origin = run.origin;
+    span.set_attribute(KeyValue::new(key::RUN, run.id.to_string()));
+    span.set_attribute(KeyValue::new(key::FACE, origin.face.name()));
+    span.set_attribute(KeyValue::new(key::DIGEST, run.tool.digest.to_string()));
+    if let Some(version) = &origin.protocol {
+        span.set_attribute(key::text(key::PROTOCOL_VERSION, version));
+    }
+    if let Some(parent) = &origin.parent {
+        span.set_attribute(KeyValue::new(key::PARENT_RUN, parent.run.to_string()));
+    }
+    let client = origin.client.as_deref().and_then(|client| Value::from_json(client).ok());
+    for (name, key) in [("name", key::CLIENT_NAME), ("version", key::CLIENT_VERSION)] {
+        let said = client.as_ref().and_then(|client| client.get(name)?.as_str());
+        if let Some(said) = said {
+            span.set_attribute(key::bounded(key, said));
+        }
+    }
+}
+
+/// A run that is not recorded. Its trace still has an id, so that nobody below begins another.
+struct Unrecorded(SpanContext);
+
+impl RunObserver for Unrecorded {
+    fn event(&mut self, _: &Event) {}
+
+    fn trace_context(&self, _: StepId) -> Option<TraceContext> {
+        Some(context::write(&self.0))
+    }
+}
+
+/// The context of a span that is not recorded, with the id that the library leaves out.
+fn unrecorded_context(span: &SpanContext) -> SpanContext {
+    if span.is_valid() {
+        return span.clone();
+    }
+    let id = RandomIdGenerator::default().new_span_id();
+    SpanContext::new(span.trace_id(), id, span.trace_flags(), false, span.trace_state().clone())
+}
+
+/// A run that is recorded.
+struct Recorded {
+    tracer: SdkTracer,
+    captures_payloads: bool,
+    context: SpanContext,
+    /// None once the run has ended.
+    span: Option<Span>,
+    steps: OpenSteps<StepSpan>,
+    clock: Clock,
+}
+
+/// The span of a step.
+struct StepSpan {
+    span: Span,
+    retries: u32,
+    /// Whether it is a tool that is executed, for which payloads have names of their own.
+    is_tool: bool,
+}
+
+/// The time of day from the time of a run.
+struct Clock {
+    began: SystemTime,
+    /// How long the run has stood still; its own time does not have that.
+    paused: Duration,
+    latest: Duration,
+}
+
+impl Clock {
+    fn time(&mut self, at: Duration) -> SystemTime {
+        self.latest = self.latest.max(at);
+        self.began + self.paused + at
+    }
+}
+
+impl RunObserver for Recorded {
+    fn event(&mut self, event: &Event) {
+        let time = self.clock.time(event.at());
+        match event {
+            Event::Started { input, .. } => {
+                let is_captured = self.captures_payloads;
+                if let Some(span) = &mut self.span {
+                    add_payload(span, input, (key::INPUT_SIZE, key::ARGUMENTS), is_captured);
+                }
+            }
+            Event::StepStarted { began, .. } => {
+                let began = self.clock.time(*began);
+                self.step_started(event, began);
+            }
+            Event::StepFinished { step, output, edge, .. } => {
+                let Some(mut step) = self.steps.end(*step) else { return };
+                let key = if step.own.is_tool { key::RESULT } else { key::OUTPUT };
+                if let Some(edge) = edge {
+                    step.own.span.set_attribute(key::text(key::ROUTE, edge));
+                }
+                let is_captured = self.captures_payloads;
+                add_payload(&mut step.own.span, output, (key::OUTPUT_SIZE, key), is_captured);
+                step.own.finish(None, time);
+            }
+            Event::StepFailed { step, error, edge, .. } => {
+                let Some(mut step) = self.steps.end(*step) else { return };
+                if let Some(edge) = edge {
+                    step.own.span.set_attribute(key::text(key::ROUTE, edge));
+                }
+                step.own.finish(Some(error), time);
+            }
+            Event::Retrying { step, attempt, delay, error, .. } => {
+                let Some(step) = self.steps.get_mut(*step) else { return };
+                step.own.retries += 1;
+                let mut attributes = key::exception(error);
+                attributes.push(key::count(key::ATTEMPT, *attempt));
+                attributes.push(key::count(key::DELAY, delay.as_millis()));
+                step.own.span.add_event_with_timestamp("retry", time, attributes);
+            }
+            Event::Log { step, level, message, .. } => {
+                let attributes = vec![
+                    KeyValue::new(key::LOG_LEVEL, level.name()),
+                    key::bounded(key::LOG_MESSAGE, message),
+                ];
+                if let Some(step) = self.steps.get_mut(*step) {
+                    step.own.span.add_event_with_timestamp("log", time, attributes);
+                }
+            }
+            Event::Paused { why, .. } => {
+                let mut attributes = vec![KeyValue::new(key::PAUSE_REASON, reason(why))];
+                if let PauseReason::Before(node) | PauseReason::After(node) = why {
+                    attributes.push(key::text(key::NODE, node));
+                }
+                self.tell("paused", time, attributes);
+            }
+            Event::Resumed { waited, at } => {
+                self.clock.paused += *waited;
+                let time = self.clock.time(*at);
+                self.tell("resumed", time, vec![key::count(key::WAITED, waited.as_millis())]);
+            }
+            Event::OutputChanged { node, scope, .. } => {
+                let path = KeyValue::new(key::PATH, scope.to_string());
+                self.tell("output_changed", time, vec![key::text(key::NODE, node), path]);
+            }
+            Event::Finished { outcome, .. } => {
+                let is_captured = self.captures_payloads;
+                self.end(time, |span| match outcome {
+                    Ok(output) => {
+                        add_payload(span, output, (key::OUTPUT_SIZE, key::RESULT), is_captured);
+                    }
+                    Err(error) => fail(span, error, time),
+                });
+            }
+            // What is new in the engine has no form here yet.
+            _ => {}
+        }
+    }
+
+    /// A step that is not under way has the context of its run.
+    fn trace_context(&self, step: StepId) -> Option<TraceContext> {
+        let span = self.steps.get(step).map(|step| step.own.span.span_context());
+        Some(context::write(span.unwrap_or(&self.context)))
+    }
+}
+
+impl Recorded {
+    fn step_started(&mut self, event: &Event, time: SystemTime) {
+        let Event::StepStarted { step, path, node, kind, input, began, .. } = event else { return };
+        let (tracer, run) = (&self.tracer, &self.context);
+        self.steps.begin((*step, path), (node, kind), *began, |beginning| {
+            let container = beginning.container.map(|step| step.own.span.span_context());
+            let mut attributes = vec![
+                key::text(key::TOOL, beginning.tool),
+                key::text(key::NODE, node),
+                KeyValue::new(key::KIND, *kind),
+                key::count(key::STEP, *step),
+                KeyValue::new(key::PATH, path.to_string()),
+            ];
+            let is_one_of_many = |kind| matches!(kind, "foreach" | "parallel");
+            if let [.., item, _] = path.positions()
+                && beginning.container.is_some_and(|step| is_one_of_many(step.kind))
+            {
+                attributes.push(key::count(key::ITEM, *item));
+            }
+            let (name, span_kind) = identify(node, kind, beginning.outline, &mut attributes);
+            let builder = SpanBuilder::from_name(name)
+                .with_kind(span_kind)
+                .with_start_time(time)
+                .with_attributes(attributes);
+            let parent = context::below(container.unwrap_or(run));
+            let span = tracer.build_with_context(builder, &parent);
+            let target = beginning.outline.and_then(|outline| outline.target.as_ref());
+            StepSpan { span, retries: 0, is_tool: target.is_some() }
+        });
+        let is_captured = self.captures_payloads;
+        if let (Some(input), Some(step)) = (input, self.steps.get_mut(*step)) {
+            let key = if step.own.is_tool { key::ARGUMENTS } else { key::INPUT };
+            add_payload(&mut step.own.span, input, (key::INPUT_SIZE, key), is_captured);
+        }
+    }
+
+    /// Something that is about the run as a whole.
+    fn tell(&mut self, name: &'static str, time: SystemTime, attributes: Vec<KeyValue>) {
+        if let Some(span) = &mut self.span {
+            span.add_event_with_timestamp(name, time, attributes);
+        }
+    }
+
+    /// Ends the span of the run, and those of the steps that are left.
+    fn end(&mut self, time: SystemTime, conclude: impl FnOnce(&mut Span)) {
+        for mut step in self.steps.end_all() {
+            step.own.span.end_with_timestamp(time);
+        }
+        if let Some(mut span) = self.span.take() {
+            conclude(&mut span);
+            span.end_with_timestamp(time);
+        }
+    }
+}
+
+impl Drop for Recorded {
+    /// A run that is dropped before its end has failed by a fault of ours, or its caller is gone.
+    fn drop(&mut self) {
+        let time = self.clock.time(self.clock.latest);
+        self.end(time, |span| {
+            span.set_attribute(KeyValue::new(key::ERROR_TYPE, "abandoned"));
+            span.set_status(Status::error("the run was given up before its end"));
+        });
+    }
+}
+
+impl StepSpan {
+    fn finish(mut self, error: Option<&RunError>, time: SystemTime) {
+        if self.retries > 0 {
+            self.span.set_attribute(key::count(key::RETRIES, self.retries));
+        }
+        if let Some(error) = error {
+            fail(&mut self.span, error, time);
+        }
+        self.span.end_with_timestamp(time);
+    }
+}
+
+/// The name and the kind of a node's span, and the attributes that come with them.
+fn identify(
+    node: &str,
+    kind: &'static str,
+    outline: Option<&NodeOutline>,
+    attributes: &mut Vec<KeyValue>,
+) -> (String, SpanKind) {
+    let Some(outline) = outline else { return (format!("{kind} {node}"), SpanKind::Internal) };
+    attributes.extend(key::list(key::JSONATA, &outline.jsonata));
+    attributes.extend(key::list(key::JSON_LOGIC, &outline.json_logic));
+    let Some(target) = &outline.target else {
+        return (format!("{kind} {node}"), SpanKind::Internal);
+    };
+    attributes.push(KeyValue::new(key::OPERATION, key::EXECUTE_TOOL));
+    match target {
+        Target::Upstream { server, tool } => {
+            attributes.push(key::text(key::TOOL_NAME, tool));
+            attributes.push(KeyValue::new(key::METHOD, key::TOOLS_CALL));
+            attributes.push(key::text(key::SERVER, server));
+            (format!("{} {tool}", key::TOOLS_CALL), SpanKind::Client)
+        }
+        Target::Graph { tool } => {
+            attributes.push(key::text(key::TOOL_NAME, tool));
+            (format!("{} {tool}", key::EXECUTE_TOOL), SpanKind::Internal)
+        }
+    }
+}
+
+fn add_payload(
+    span: &mut Span,
+    payload: &Value,
+    (size_key, key): (&'static str, &'static str),
+    is_captured: bool,
+) {
+    span.set_attribute(key::size(size_key, payload));
+    if is_captured {
+        span.set_attribute(key::bounded(key, &payload.to_json()));
+    }
+}
+
+fn fail(span: &mut Span, error: &RunError, time: SystemTime) {
+    span.set_attributes(key::error(error));
+    span.add_event_with_timestamp(key::EXCEPTION, time, key::exception(error));
+    let message = shortened(&error.message, key::MAX_TEXT_BYTES).to_owned();
+    span.set_status(Status::error(message));
+}
+
+fn reason(why: &PauseReason) -> &'static str {
+    match why {
+        PauseReason::Asked => "asked",
+        PauseReason::Stepped => "stepped",
+        PauseReason::Before(_) => "before",
+        PauseReason::After(_) => "after",
+    }
+}
