@@ -7,6 +7,25 @@
 //!
 //! It must not know HTTP servers or the command line: where metrics are shown is somebody else's
 //! business.
+//!
+//! ```no_run
+//! # use std::{sync::Arc, time::Duration};
+//! # use mcpgraph_runtime::{Runtime, Tools};
+//! # use mcpgraph_telemetry::{Metrics, TelemetryError, Traces};
+//! # async fn serve(tools: Arc<dyn Tools>) -> Result<(), TelemetryError> {
+//! let metrics = Metrics::new();
+//! let traces = Traces::from_env()?;
+//! let mut runtime = Runtime::new(tools).observed_by(metrics.observer());
+//! if let Some(traces) = &traces {
+//!     runtime = runtime.observed_by(traces.observer());
+//! }
+//! // … runs are executed, and `metrics.render()` is shown to whoever asks …
+//! if let Some(traces) = &traces {
+//!     traces.shutdown(Duration::from_secs(5)).await;
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod metrics;
 mod outline;

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use mcpgraph_engine::{StepId, StepPath};
 
+use mcpgraph_runtime::RunStart;
+
 use crate::outline::{NodeOutline, Outline, Target};
 
 /// The steps that have begun and not ended, each with something of the observer's own.
@@ -13,6 +15,8 @@ use crate::outline::{NodeOutline, Outline, Target};
 /// It holds no more than what is executed at once, however long the run is.
 pub(crate) struct OpenSteps<T> {
     tool: Arc<str>,
+    /// The first step that is really executed; those before it are told again from a record.
+    first: StepId,
     outline: Arc<Outline>,
     by_id: HashMap<StepId, OpenStep<T>>,
     by_path: HashMap<StepPath, StepId>,
@@ -30,6 +34,8 @@ pub(crate) struct OpenStep<T> {
     pub(crate) kind: &'static str,
     /// When it began.
     pub(crate) began: Duration,
+    /// Whether it was executed in an earlier run and is only told again.
+    pub(crate) is_recalled: bool,
     /// The observer's own.
     pub(crate) own: T,
     /// The tool whose nodes the steps inside of it execute.
@@ -44,12 +50,20 @@ pub(crate) struct Beginning<'a, T> {
     pub(crate) tool: &'a Arc<str>,
     /// What is known of the node.
     pub(crate) outline: Option<&'a NodeOutline>,
+    /// Whether it was executed in an earlier run and is only told again.
+    pub(crate) is_recalled: bool,
 }
 
 impl<T> OpenSteps<T> {
-    /// None yet, in a run of this tool.
-    pub(crate) fn new(tool: Arc<str>, outline: Arc<Outline>) -> Self {
-        Self { tool, outline, by_id: HashMap::new(), by_path: HashMap::new() }
+    /// None yet, in a run that begins.
+    pub(crate) fn new(run: &RunStart<'_>, outline: Arc<Outline>) -> Self {
+        Self {
+            tool: Arc::clone(&run.tool.name),
+            first: run.origin.parent.map_or(0, |parent| parent.from),
+            outline,
+            by_id: HashMap::new(),
+            by_path: HashMap::new(),
+        }
     }
 
     /// A step begins.
@@ -69,13 +83,15 @@ impl<T> OpenSteps<T> {
             Some(Target::Graph { tool }) => tool,
             _ => tool,
         };
+        let is_recalled = step < self.first;
         let opened = OpenStep {
             path: path.clone(),
             tool: Arc::clone(tool),
             node: Arc::clone(node),
             kind,
             began,
-            own: own(&Beginning { container, tool, outline }),
+            is_recalled,
+            own: own(&Beginning { container, tool, outline, is_recalled }),
             inner: Arc::clone(inner),
         };
         self.by_path.insert(path.clone(), step);

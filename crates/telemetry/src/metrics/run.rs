@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_engine::{Event, RunError};
+use mcpgraph_engine::{Event, RunError, StepId};
 use mcpgraph_runtime::{RunObserver, RunStart};
 
 use super::Registry;
@@ -31,7 +31,7 @@ impl Counted {
     pub(super) fn begin(registry: Arc<Registry>, run: &RunStart<'_>) -> Self {
         registry.runs_active.add(1);
         let tool = Arc::clone(&run.tool.name);
-        let steps = OpenSteps::new(Arc::clone(&tool), registry.outlines.of(run));
+        let steps = OpenSteps::new(run, registry.outlines.of(run));
         Self { registry, tool, steps, latest: Duration::ZERO, has_ended: false }
     }
 
@@ -43,14 +43,16 @@ impl Counted {
         registry.call_duration.with([(&self.tool).into()]).observe(self.latest);
     }
 
-    fn step_ended(&self, step: &OpenStep<Duration>, error: Option<&RunError>, at: Duration) {
+    fn step_ended(&mut self, step: StepId, error: Option<&RunError>, at: Duration) {
+        // What was executed in an earlier run was counted then.
+        let Some(step) = self.steps.end(step).filter(|step| !step.is_recalled) else { return };
         let labels = [(&step.tool).into(), (&step.node).into(), step.kind.into()];
         self.registry.node_duration.with(labels).observe(at.saturating_sub(step.began));
         if let Some(error) = error {
             let labels = [(&step.tool).into(), (&step.node).into(), error.kind.code().into()];
             self.registry.node_errors.with(labels).increase();
         }
-        self.attempt_ended(step, error, at);
+        self.attempt_ended(&step, error, at);
     }
 
     fn attempt_ended(&self, step: &OpenStep<Duration>, error: Option<&RunError>, at: Duration) {
@@ -71,23 +73,19 @@ impl RunObserver for Counted {
                 self.steps.begin((*step, path), (node, kind), *began, |_| *at);
             }
             Event::StepFinished { step, at, .. } => {
-                if let Some(step) = self.steps.end(*step) {
-                    self.step_ended(&step, None, *at);
-                }
+                self.step_ended(*step, None, *at);
             }
             Event::StepFailed { step, error, at, .. } => {
-                if let Some(step) = self.steps.end(*step) {
-                    self.step_ended(&step, Some(error), *at);
-                }
+                self.step_ended(*step, Some(error), *at);
             }
             Event::Retrying { step, delay, error, at, .. } => {
-                if let Some(open) = self.steps.get(*step) {
+                if let Some(open) = self.steps.get(*step).filter(|open| !open.is_recalled) {
                     let labels = [(&open.tool).into(), (&open.node).into()];
                     self.registry.node_retries.with(labels).increase();
                     self.attempt_ended(open, Some(error), *at);
                 }
                 if let Some(open) = self.steps.get_mut(*step) {
-                    open.own = *at + *delay;
+                    open.own = at.saturating_add(*delay);
                 }
             }
             Event::Finished { outcome, .. } if !self.has_ended => {

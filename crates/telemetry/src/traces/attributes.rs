@@ -42,6 +42,7 @@ pub(super) const SERVER: &str = "mcpgraph.server";
 pub(super) const STEP: &str = "mcpgraph.step.id";
 pub(super) const PATH: &str = "mcpgraph.step.path";
 pub(super) const ITEM: &str = "mcpgraph.step.item";
+pub(super) const RECALLED: &str = "mcpgraph.step.recalled";
 pub(super) const ROUTE: &str = "mcpgraph.route";
 pub(super) const RETRIES: &str = "mcpgraph.retries";
 pub(super) const JSONATA: &str = "mcpgraph.jsonata";

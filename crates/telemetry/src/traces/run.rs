@@ -44,7 +44,7 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
         captures_payloads: tracing.captures_payloads,
         context: span.span_context().clone(),
         span: Some(span),
-        steps: OpenSteps::new(name.clone(), tracing.outlines.of(run)),
+        steps: OpenSteps::new(run, tracing.outlines.of(run)),
         clock: Clock { began: run.at, paused: Duration::ZERO, latest: Duration::ZERO },
     })
 }
@@ -119,7 +119,8 @@ struct Clock {
 impl Clock {
     fn time(&mut self, at: Duration) -> SystemTime {
         self.latest = self.latest.max(at);
-        self.began + self.paused + at
+        let since = self.paused.saturating_add(at);
+        self.began.checked_add(since).unwrap_or(self.began)
     }
 }
 
@@ -179,7 +180,7 @@ impl RunObserver for Recorded {
                 self.tell("paused", time, attributes);
             }
             Event::Resumed { waited, at } => {
-                self.clock.paused += *waited;
+                self.clock.paused = self.clock.paused.saturating_add(*waited);
                 let time = self.clock.time(*at);
                 self.tell("resumed", time, vec![key::count(key::WAITED, waited.as_millis())]);
             }
@@ -221,6 +222,9 @@ impl Recorded {
                 key::count(key::STEP, *step),
                 KeyValue::new(key::PATH, path.to_string()),
             ];
+            if beginning.is_recalled {
+                attributes.push(KeyValue::new(key::RECALLED, true));
+            }
             let is_one_of_many = |kind| matches!(kind, "foreach" | "parallel");
             if let [.., item, _] = path.positions()
                 && beginning.container.is_some_and(|step| is_one_of_many(step.kind))

@@ -6,11 +6,10 @@ use std::time::SystemTime;
 use mcpgraph_engine::Event;
 use mcpgraph_journal::{Origin, RunId, TraceContext};
 use mcpgraph_runtime::{
-    Execution, Finished, Observer, RunObserver, RunStart, Runtime, Silent, ToolCall, Tools,
+    Execution, Finished, Observer, RunObserver, RunStart, Runtime, ToolCall, Tools,
 };
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
-use tokio_util::sync::CancellationToken;
 
 use crate::compile::compile;
 use crate::scripted::Scripted;
@@ -100,15 +99,8 @@ pub(crate) async fn drive(
 /// A call of a tool of [`GRAPH`].
 pub(crate) fn execution(tool: &str, input: &str, origin: Origin) -> Execution {
     let graph = compile(GRAPH).unwrap();
-    Execution {
-        tool: Arc::clone(graph.tool(tool).unwrap()),
-        graph,
-        input: Value::from_json(input).unwrap(),
-        origin,
-        caller: Arc::new(Silent),
-        cancel: CancellationToken::new(),
-        meta: Vec::new(),
-    }
+    let tool = Arc::clone(graph.tool(tool).unwrap());
+    Execution { origin, ..Execution::new(graph, tool, Value::from_json(input).unwrap()) }
 }
 
 impl Driven {
