@@ -6,6 +6,7 @@ use std::time::Duration;
 use mcpgraph_journal::Origin;
 use mcpgraph_runtime::{Observer, Runtime};
 use mcpgraph_telemetry::{Batching, Protocol, Settings, TelemetryError, Traces};
+use tokio::io::AsyncReadExt as _;
 
 use crate::collector::{Collector, read};
 use crate::driven::{drive, execution};
@@ -114,6 +115,26 @@ async fn a_run_that_is_given_up_ends_its_spans() {
     assert_eq!(names, ["execute_tool failing", "entry entry", "tools/call refuse"]);
     assert_eq!((spans[0].status, spans[0].get("error.type")), (2, "abandoned".into()));
     assert!(spans.iter().all(|span| span.end >= span.start));
+}
+
+#[tokio::test]
+async fn an_endpoint_with_tls_is_spoken_to_with_tls() {
+    for protocol in ["grpc", "http/protobuf", "http/json"] {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = format!("https://{}", listener.local_addr().unwrap());
+        let first_bytes = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut bytes = [0; 2];
+            stream.read_exact(&mut bytes).await.unwrap();
+            bytes
+        });
+        let timeout = ("OTEL_EXPORTER_OTLP_TIMEOUT", "500");
+        let traces = Traces::start(settings(&endpoint, protocol, &[timeout])).unwrap();
+        greet(traces.observer()).await;
+        assert_eq!(traces.shutdown(Duration::from_secs(20)).await.refused, 4, "{protocol}");
+        // The beginning of a handshake.
+        assert_eq!(first_bytes.await.unwrap(), [0x16, 0x03], "{protocol}");
+    }
 }
 
 #[test]

@@ -16,3 +16,4 @@ mod prometheus;
 mod propagation;
 mod spans;
 mod told;
+mod wire;
