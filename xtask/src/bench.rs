@@ -4,7 +4,6 @@
 //! round, so that a busy machine disturbs both alike. Figures are medians over rounds.
 
 mod awake;
-mod client;
 mod report;
 
 use std::{fs, path::PathBuf, process::Command, time::Instant};
@@ -13,8 +12,8 @@ use anyhow::Context;
 use serde_json::{Value, json};
 
 use self::awake::Awake;
-use self::client::Client;
 use self::report::{Report, median};
+use crate::client::{self, Client};
 use crate::command::{run_quietly, run_visibly};
 use crate::workspace::{Workspace, cargo};
 
@@ -88,7 +87,7 @@ fn install_peer(workspace: &Workspace, folder: &std::path::Path) -> anyhow::Resu
 }
 
 /// The measured graphs, with mcpgraph's demo server as the upstream of both contenders.
-fn write_graph(
+pub(crate) fn write_graph(
     workspace: &Workspace,
     folder: &std::path::Path,
     product: &std::path::Path,

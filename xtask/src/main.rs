@@ -4,8 +4,10 @@
 #![expect(clippy::print_stderr, reason = "a tool that reports to the terminal")]
 
 mod bench;
+mod client;
 mod command;
 mod setup_tests;
+mod start_order;
 mod test;
 mod workspace;
 
@@ -31,6 +33,9 @@ enum Task {
     Test,
     /// Measures mcpgraph beside the npm package `mcpgraph` and prints ratios
     Bench,
+    /// Finds the functions a start goes through, for the order in which they are linked; needs
+    /// valgrind
+    StartOrder,
 }
 
 fn main() -> ExitCode {
@@ -38,6 +43,7 @@ fn main() -> ExitCode {
         Task::SetupTests => setup_tests::run(&workspace),
         Task::Test => test::run(&workspace),
         Task::Bench => bench::run(&workspace),
+        Task::StartOrder => start_order::run(&workspace),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

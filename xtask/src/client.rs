@@ -5,26 +5,27 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
 
 /// A server under measurement. It is killed when dropped.
-pub(super) struct Client {
+pub(crate) struct Client {
     child: Child,
-    input: ChildStdin,
+    /// Taken when the client goes away.
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     next_id: u64,
 }
 
 /// What a load came to.
-pub(super) struct Load {
-    pub(super) calls: usize,
-    pub(super) failed: usize,
-    pub(super) per_second: f64,
+pub(crate) struct Load {
+    pub(crate) calls: usize,
+    pub(crate) failed: usize,
+    pub(crate) per_second: f64,
 }
 
 impl Client {
-    pub(super) fn start(program: &Path, arguments: &[String]) -> anyhow::Result<Self> {
+    pub(crate) fn start(program: &Path, arguments: &[String]) -> anyhow::Result<Self> {
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -32,7 +33,7 @@ impl Client {
             .stderr(Stdio::null())
             .spawn()
             .with_context(|| format!("could not start {}", program.display()))?;
-        let input = child.stdin.take().context("no stdin")?;
+        let input = child.stdin.take();
         let output = BufReader::with_capacity(1 << 16, child.stdout.take().context("no stdout")?);
         let mut client = Self { child, input, output, next_id: 0 };
         let info = json!({ "name": "bench", "version": "1" });
@@ -45,7 +46,7 @@ impl Client {
     }
 
     /// Makes a request and gives its result.
-    pub(super) fn request(&mut self, method: &str, params: Value) -> anyhow::Result<Value> {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> anyhow::Result<Value> {
         self.send(method, params)?;
         let mut answer = self.answer()?;
         if answer["error"].is_object() {
@@ -55,7 +56,7 @@ impl Client {
     }
 
     /// Calls a tool that must succeed.
-    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> anyhow::Result<Value> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> anyhow::Result<Value> {
         let result = self.request("tools/call", json!({ "name": tool, "arguments": arguments }))?;
         if result["isError"] == true {
             bail!("`{tool}` failed: {result}");
@@ -64,7 +65,7 @@ impl Client {
     }
 
     /// Makes many calls, so many at once.
-    pub(super) fn load(
+    pub(crate) fn load(
         &mut self,
         tool: &str,
         arguments: &dyn Fn(usize) -> Value,
@@ -93,11 +94,19 @@ impl Client {
     }
 
     /// What the process holds in memory, in MiB.
-    pub(super) fn resident_mib(&self) -> anyhow::Result<f64> {
+    pub(crate) fn resident_mib(&self) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("no VmRSS")?;
         let kib = line.split_whitespace().nth(1).context("no number")?.parse::<f64>()?;
         Ok(kib / 1024.0)
+    }
+
+    /// Goes away and waits for the server to end by itself.
+    pub(crate) fn close(mut self) -> anyhow::Result<()> {
+        drop(self.input.take());
+        let status = self.child.wait()?;
+        ensure!(status.success(), "the server failed: {status}");
+        Ok(())
     }
 
     fn send(&mut self, method: &str, params: Value) -> anyhow::Result<()> {
@@ -110,8 +119,9 @@ impl Client {
     fn write(&mut self, message: &Value) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
-        self.input.write_all(&line)?;
-        self.input.flush()?;
+        let input = self.input.as_mut().context("no stdin")?;
+        input.write_all(&line)?;
+        input.flush()?;
         Ok(())
     }
 
@@ -140,7 +150,7 @@ impl Drop for Client {
 }
 
 /// Runs a command that reads `input` and prints one JSON value.
-pub(super) fn run_once(command: &mut Command, input: &str) -> anyhow::Result<Value> {
+pub(crate) fn run_once(command: &mut Command, input: &str) -> anyhow::Result<Value> {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
