@@ -195,6 +195,11 @@ impl StepPath {
         Self(positions.into())
     }
 
+    /// Whether a step at this place is a part of the step at another.
+    pub fn is_inside(&self, container: &Self) -> bool {
+        self.0.len() > container.0.len() && self.0.starts_with(&container.0)
+    }
+
     /// The positions, outermost first.
     pub fn positions(&self) -> &[u32] {
         &self.0

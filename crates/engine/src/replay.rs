@@ -123,6 +123,11 @@ impl<'r> Replay<'r> {
         self.run
     }
 
+    /// How many events of the record have happened again.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
     /// The time of the run at which the record goes on.
     pub fn now(&self) -> Duration {
         let next = self.record.get(self.position).or_else(|| self.record.last());

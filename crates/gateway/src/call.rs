@@ -32,13 +32,11 @@ pub(crate) async fn run(
     let (progress, told) = Progress::new(call.peer.progress_token().is_some());
     let caller = Arc::new(GraphCaller { peer: call.peer.clone(), progress });
     let execution = Execution {
-        graph,
-        tool: Arc::clone(&tool),
-        input,
         origin: origin(call),
         caller,
         cancel: call.cancel.clone(),
         meta: node_meta(call),
+        ..Execution::new(graph, Arc::clone(&tool), input)
     };
     // The run owns the caller and with it the sender, so that the second ends after the first.
     let (finished, ()) = tokio::join!(runtime.execute(execution), tell(told, &call.peer));
@@ -85,6 +83,10 @@ struct GraphCaller {
 
 #[async_trait]
 impl Caller for GraphCaller {
+    fn listens(&self) -> bool {
+        self.progress.out.is_some()
+    }
+
     fn event(&self, event: &Event) {
         match event {
             Event::StepStarted { node, .. } => self.progress.started(node),

@@ -11,7 +11,7 @@ use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::{HeaderParameter, header_parameters};
 use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service};
 use mcpgraph_mcp::version::Era;
-use mcpgraph_runtime::Runtime;
+use mcpgraph_runtime::{Instruments, Runtime};
 use mcpgraph_upstream::{Changed, Upstreams};
 use mcpgraph_value::{Map, Value};
 use serde_json::json;
@@ -48,7 +48,12 @@ pub struct Offer {
 impl Offer {
     /// The tools of a graph, and what the exposed ones among the servers have. `upstreams` are
     /// these servers.
-    pub fn new(graph: Arc<Graph>, servers: &[ServerDef], upstreams: &Upstreams) -> Self {
+    pub fn new(
+        graph: Arc<Graph>,
+        servers: &[ServerDef],
+        upstreams: &Upstreams,
+        instruments: Instruments,
+    ) -> Self {
         let header_parameters = graph
             .tools
             .iter()
@@ -60,7 +65,7 @@ impl Offer {
         let server = &graph.server;
         let info =
             raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
-        let runtime = Runtime::new(Arc::new(upstreams.pinned()));
+        let runtime = Runtime::new(Arc::new(upstreams.pinned())).with(instruments);
         Self {
             info: info.into(),
             graph,

@@ -39,6 +39,7 @@ pub fn compile(file: &GraphFile) -> (Option<Graph>, Diagnostics) {
                 &tools.iter().map(|tool| tool.digest.to_string()).collect::<String>(),
             ),
             tools,
+            text: file.source.text().into(),
         }),
         _ => None,
     };

@@ -15,6 +15,8 @@ pub struct Graph {
     pub tools: Vec<Arc<Tool>>,
     /// Names this version of the file's tools.
     pub digest: Digest,
+    /// The text it was compiled from.
+    pub text: Arc<str>,
 }
 
 /// What `server:` says.

@@ -8,19 +8,18 @@ use mcpgraph_config::model::{GraphFile, ServerDef, Transport};
 use mcpgraph_diagnostics::{Colour, Diagnostics, to_terminal};
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_graph::{Graph, Tool};
-use mcpgraph_journal::Origin;
 use mcpgraph_mcp::server::Broadcaster;
-use mcpgraph_runtime::{Caller, Execution, Finished, Runtime, Silent};
+use mcpgraph_runtime::{Execution, Finished, Instruments, Runtime};
 use mcpgraph_upstream::{ClientInfo, Reaper, ServerSpec, UpstreamOptions, Upstreams};
 use mcpgraph_value::Value;
-use tokio_util::sync::CancellationToken;
 
 use crate::load::Files;
+use crate::masks::Masks;
 
 /// A graph file with its servers, ready to run.
 ///
 /// ```
-/// use mcpgraph::McpGraph;
+/// use mcpgraph::{Instruments, McpGraph};
 /// use mcpgraph::load::Files;
 /// use mcpgraph_value::Value;
 ///
@@ -39,11 +38,56 @@ use crate::load::Files;
 ///       - { id: exit, type: exit }
 /// "#)?;
 /// # tokio::runtime::Runtime::new()?.block_on(async {
-/// let graph = McpGraph::open(&Files { graph: path, mcp: None })?;
+/// let graph = McpGraph::open(&Files { graph: path, mcp: None }, Instruments::default())?;
 /// let tool = graph.tool("double").ok_or("no such tool")?;
 /// let finished = graph.run(&tool, Value::from_json(r#"{"n": 21}"#)?).await;
 /// assert_eq!(finished.outcome?, Value::from(42));
 /// graph.close().await;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A run can be debugged: [`Debugger::new`](crate::debug::Debugger::new) gives the controls and
+/// what to put into the [`Execution`]. Here it stops before a node, whose input is then changed.
+///
+/// ```
+/// use mcpgraph::debug::{Breakpoint, DebugState, Debugger, When};
+/// use mcpgraph::load::Files;
+/// use mcpgraph::{Execution, Instruments, McpGraph};
+/// use mcpgraph_value::Value;
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("graph.yaml");
+/// # std::fs::write(&path, r#"
+/// # server: { name: example, version: "1" }
+/// # tools:
+/// #   - name: double
+/// #     inputSchema: { type: object, properties: { n: { type: number } } }
+/// #     nodes:
+/// #       - { id: entry, type: entry, next: compute }
+/// #       - { id: compute, type: transform, transform: { expr: "$.entry.n * 2" }, next: exit }
+/// #       - { id: exit, type: exit }
+/// # "#)?;
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let graph = McpGraph::open(&Files { graph: path, mcp: None }, Instruments::default())?;
+/// let tool = graph.tool("double").ok_or("no such tool")?;
+/// let stop = Breakpoint { node: "compute".into(), when: When::Before, condition: None, hits: 1 };
+/// let (mut debugger, session) = Debugger::new(false, vec![stop]);
+/// let call = graph.call(&tool, Value::from_json(r#"{"n": 1}"#)?);
+/// let run = graph.execute(Execution { debug: Some(session), ..call });
+/// let meddle = async {
+///     if let DebugState::Paused { next, .. } = debugger.stopped().await {
+///         println!("before {:?}: {:?}", next, debugger.context(None).await);
+///     }
+///     debugger.set_output(None, "entry".into(), Value::from_json(r#"{"n": 21}"#)?).await?;
+///     debugger.resume().await?;
+///     Ok::<_, Box<dyn std::error::Error>>(())
+/// };
+/// let (finished, meddled) = tokio::join!(run, meddle);
+/// meddled?;
+/// assert_eq!(finished.outcome?, Value::from(42));
+/// # graph.close().await;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
@@ -53,6 +97,8 @@ pub struct McpGraph {
     servers: Vec<ServerDef>,
     upstreams: Arc<Upstreams>,
     runtime: Runtime,
+    instruments: Instruments,
+    masks: Masks,
 }
 
 /// Why files could not be opened.
@@ -66,16 +112,17 @@ pub struct OpenError {
 pub(crate) const REAPER_COMMAND: &str = "reaper";
 
 impl McpGraph {
-    /// Reads, checks and compiles files. Servers are started when they are first needed.
-    pub fn open(files: &Files) -> Result<Self, OpenError> {
+    /// Reads, checks and compiles files. Servers are started when they are first needed. Runs are
+    /// recorded and watched by the instruments; the default ones are none.
+    pub fn open(files: &Files, instruments: Instruments) -> Result<Self, OpenError> {
         let loaded = files.load();
         match (loaded.file, loaded.graph) {
-            (Some(file), Some(graph)) => Ok(Self::new(file, graph)),
+            (Some(file), Some(graph)) => Ok(Self::new(file, graph, instruments)),
             _ => Err(OpenError { diagnostics: loaded.diagnostics }),
         }
     }
 
-    pub(crate) fn new(file: GraphFile, graph: Arc<Graph>) -> Self {
+    pub(crate) fn new(file: GraphFile, graph: Arc<Graph>, instruments: Instruments) -> Self {
         let info = ClientInfo {
             name: String::from("mcpgraph"),
             title: None,
@@ -84,8 +131,10 @@ impl McpGraph {
         let mut options = UpstreamOptions::new(info);
         options.reaper = reaper(&file.servers);
         let upstreams = Arc::new(Upstreams::new(specs(&file.servers), options));
-        let runtime = Runtime::new(Arc::clone(&upstreams) as _);
-        Self { graph, servers: file.servers, upstreams, runtime }
+        let runtime = Runtime::new(Arc::clone(&upstreams) as _).with(instruments.clone());
+        let masks = Masks::default();
+        masks.add(&file, instruments.journal.as_deref());
+        Self { graph, servers: file.servers, upstreams, runtime, instruments, masks }
     }
 
     /// The compiled graph.
@@ -100,39 +149,37 @@ impl McpGraph {
 
     /// Calls a tool.
     pub async fn run(&self, tool: &Arc<Tool>, arguments: Value) -> Finished {
-        self.run_for(tool, arguments, Arc::new(Silent), CancellationToken::new()).await
+        self.execute(self.call(tool, arguments)).await
     }
 
-    /// Calls a tool for a caller that wants to see what happens, or may change its mind.
-    pub async fn run_for(
-        &self,
-        tool: &Arc<Tool>,
-        arguments: Value,
-        caller: Arc<dyn Caller>,
-        cancel: CancellationToken,
-    ) -> Finished {
-        let execution = Execution {
-            graph: Arc::clone(&self.graph),
-            tool: Arc::clone(tool),
-            input: arguments,
-            origin: Origin::default(),
-            caller,
-            cancel,
-            meta: Vec::new(),
-        };
-        self.runtime.execute(execution).await
+    /// A call of a tool, to be changed as one likes and then executed.
+    pub fn call(&self, tool: &Arc<Tool>, arguments: Value) -> Execution {
+        Execution::new(Arc::clone(&self.graph), Arc::clone(tool), arguments)
+    }
+
+    /// Executes a call to its end.
+    pub async fn execute(&self, call: Execution) -> Finished {
+        self.runtime.execute(call).await
+    }
+
+    /// What executes the runs, for replaying recorded ones.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
     }
 
     /// An MCP server of the tools, for any transport of [`mcpgraph_mcp::server`].
     pub fn gateway(&self, broadcaster: Broadcaster) -> Arc<Gateway> {
-        let offer = Offer::new(Arc::clone(&self.graph), &self.servers, &self.upstreams);
+        let graph = Arc::clone(&self.graph);
+        let offer = Offer::new(graph, &self.servers, &self.upstreams, self.instruments.clone());
         Gateway::new(offer, Arc::clone(&self.upstreams), broadcaster)
     }
 
     /// Takes over a changed file: its servers first, so that its tools find them.
     pub(crate) fn replace(&self, gateway: &Gateway, file: &GraphFile, graph: Arc<Graph>) {
         self.upstreams.replace(specs(&file.servers));
-        gateway.replace(Offer::new(graph, &file.servers, &self.upstreams));
+        self.masks.add(file, self.instruments.journal.as_deref());
+        let instruments = self.instruments.clone();
+        gateway.replace(Offer::new(graph, &file.servers, &self.upstreams, instruments));
     }
 
     /// Ends the servers that were started.

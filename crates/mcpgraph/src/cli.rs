@@ -6,6 +6,7 @@ mod completions;
 mod demo_server;
 mod draw;
 mod eval;
+mod history;
 mod init;
 mod logging;
 mod output;
@@ -14,6 +15,7 @@ mod schema;
 mod serve;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser as _};
 use mcpgraph_diagnostics::{Diagnostics, codes};
@@ -101,9 +103,10 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    let history = cli.history;
     let Some(mut command) = cli.command else {
         return if cli.files.graph.is_some() {
-            serve::stdio(&cli.files)
+            serve::stdio(&cli.files, &history)
         } else {
             output::say(&Cli::command().render_help().ansi().to_string());
             Ok(Exit::Usage)
@@ -111,8 +114,8 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     };
     command.take_files(cli.files)?;
     match command {
-        Command::Serve(args) => serve::serve(&args),
-        Command::Run(args) => run::run(args),
+        Command::Serve(args) => serve::serve(&args, &history),
+        Command::Run(args) => run::run(args, &history),
         Command::Check(args) => check::check(&args),
         Command::Schema => schema::schema(),
         Command::Graph(args) => draw::draw(&args),
@@ -136,6 +139,12 @@ enum Threads {
     PerCore,
 }
 
+/// How often the timers are looked at even if none is due.
+///
+/// To set a timer for later than the next look takes no system call. The limits of a call are such
+/// timers, and almost none is ever reached.
+const LOOK_AT_TIMERS: Duration = Duration::from_secs(10);
+
 /// Runs everything that waits.
 fn block_on<T>(
     threads: Threads,
@@ -146,8 +155,14 @@ fn block_on<T>(
         Threads::PerCore => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build()?;
+    runtime.spawn(async {
+        let mut looks = tokio::time::interval(LOOK_AT_TIMERS);
+        loop {
+            looks.tick().await;
+        }
+    });
     let outcome = runtime.block_on(work);
     // An evaluation that cannot be interrupted must not keep the process alive.
-    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    runtime.shutdown_timeout(Duration::from_millis(200));
     outcome
 }

@@ -6,8 +6,16 @@
 
 mod api;
 pub mod cli;
+pub mod data;
 pub mod demo;
 pub mod load;
+mod masks;
 mod reload;
 
 pub use api::{McpGraph, OpenError};
+pub use mcpgraph_runtime::{Execution, Finished, Instruments};
+
+/// Controls of a run: where it stops, how it goes on, what it sees.
+pub mod debug {
+    pub use mcpgraph_runtime::{Breakpoint, DebugSession, DebugState, Debugger, RunEnded, When};
+}

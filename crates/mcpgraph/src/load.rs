@@ -85,6 +85,12 @@ pub fn read(path: &Path) -> Result<Arc<Source>, Diagnostics> {
     Ok(Source::new(name, text))
 }
 
+/// Whether a value stands for this program or the folder of a file, which are no secrets.
+pub(crate) fn is_own_value(value: &str, file: &GraphFile) -> bool {
+    let path = Path::new(file.source.name());
+    [OWN_PROGRAM, GRAPH_FOLDER].iter().any(|name| variable(name, path).as_deref() == Some(value))
+}
+
 /// What `${NAME}` stands for in a file.
 fn variable(name: &str, file: &Path) -> Option<String> {
     match name {

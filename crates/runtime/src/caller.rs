@@ -5,7 +5,12 @@ use mcpgraph_upstream::{Raw, RpcError};
 /// Whoever asked for a run, and what it wants to know of it.
 #[async_trait]
 pub trait Caller: Send + Sync {
-    /// Something happened. Called between steps: it must not wait for anything.
+    /// Whether [`Caller::event`] is of any use to it.
+    fn listens(&self) -> bool {
+        true
+    }
+
+    /// Something happened, and is in the record if there is one. It must not wait for anything.
     fn event(&self, event: &Event) {
         let _ = event;
     }
@@ -31,4 +36,8 @@ pub trait Caller: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
-impl Caller for Silent {}
+impl Caller for Silent {
+    fn listens(&self) -> bool {
+        false
+    }
+}

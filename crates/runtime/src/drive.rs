@@ -1,27 +1,31 @@
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use mcpgraph_engine::{Action, ErrorKind, Outcome, Run, RunError, StepId};
+use mcpgraph_engine::{Action, ErrorKind, Outcome, Run, RunError, TaskId};
 use mcpgraph_expr::Budget;
 use mcpgraph_graph::{Graph, Tool};
-use mcpgraph_journal::{Origin, RunId, TraceContext};
+use mcpgraph_journal::{NewRun, Origin, RunId};
 use mcpgraph_upstream::Raw;
 use mcpgraph_value::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tracing::{Instrument as _, Span, field};
 
+use crate::clock::Clock;
+use crate::debugging::Debugging;
 use crate::evaluate::Evaluator;
-use crate::{Caller, Observer, RunObserver, RunStart, ToolCall, Tools};
+use crate::watch::Watchers;
+use crate::{Caller, DebugSession, Instruments, Observer, RunStart, Silent, ToolCall, Tools};
 
 /// Executes runs. One serves any number of them at once; they share nothing but it.
 pub struct Runtime {
     tools: Arc<dyn Tools>,
-    evaluator: Evaluator,
-    observers: Vec<Arc<dyn Observer>>,
+    pub(crate) evaluator: Evaluator,
+    instruments: Instruments,
 }
 
 /// What is to be run, for whom.
@@ -40,6 +44,8 @@ pub struct Execution {
     pub cancel: CancellationToken,
     /// Entries of `_meta` to send along with every upstream call.
     pub meta: Vec<(String, Raw)>,
+    /// The debugger that controls the run.
+    pub debug: Option<DebugSession>,
 }
 
 /// How a run ended.
@@ -54,156 +60,277 @@ pub struct Finished {
 /// After how many steps in a row a run lets others have their turn.
 const STEPS_PER_TURN: u32 = 32;
 
+impl Execution {
+    /// A call that nobody watches, with nothing special about it.
+    pub fn new(graph: Arc<Graph>, tool: Arc<Tool>, input: Value) -> Self {
+        Self {
+            graph,
+            tool,
+            input,
+            origin: Origin::default(),
+            caller: Arc::new(Silent),
+            cancel: CancellationToken::new(),
+            meta: Vec::new(),
+            debug: None,
+        }
+    }
+}
+
 impl Runtime {
     /// A runtime whose `mcp` nodes call these tools.
     pub fn new(tools: Arc<dyn Tools>) -> Self {
-        Self { tools, evaluator: Evaluator::new(Budget::default()), observers: Vec::new() }
+        let evaluator = Evaluator::new(Budget::default());
+        Self { tools, evaluator, instruments: Instruments::default() }
+    }
+
+    /// The same runtime, whose runs are recorded and watched.
+    #[must_use]
+    pub fn with(mut self, instruments: Instruments) -> Self {
+        self.instruments = instruments;
+        self
     }
 
     /// The same runtime, with another observer of its runs.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observers.push(observer);
+        self.instruments.observers.push(observer);
         self
     }
 
     /// Executes a run to its end. A panic in it is its error and nobody else's.
     pub async fn execute(&self, execution: Execution) -> Finished {
-        let run = RunId::new();
-        let driven = AssertUnwindSafe(self.drive(run, execution)).catch_unwind().await;
+        self.guarded(RunId::new(), execution, None).await
+    }
+
+    /// Drives a run on that has done something already.
+    pub(crate) async fn go_on(&self, execution: Execution, begun: Begun) -> Finished {
+        self.guarded(RunId::new(), execution, Some(begun)).await
+    }
+
+    async fn guarded(&self, run: RunId, execution: Execution, begun: Option<Begun>) -> Finished {
+        let driven = AssertUnwindSafe(self.drive(run, execution, begun)).catch_unwind().await;
         let outcome = driven.unwrap_or_else(|_| {
             Err(RunError::new(ErrorKind::Internal, "the run failed by a fault of mcpgraph"))
         });
         Finished { run, outcome }
     }
 
-    async fn drive(&self, id: RunId, execution: Execution) -> Result<Value, RunError> {
-        let Execution { graph, tool, input, origin, caller, cancel, meta } = execution;
-        let begun = RunStart { id, tool: &tool, origin: &origin, at: SystemTime::now() };
-        let mut watchers = Watchers {
-            observers: self.observers.iter().filter_map(|all| all.begin(&begun)).collect(),
-            caller,
+    async fn drive(
+        &self,
+        id: RunId,
+        execution: Execution,
+        begun: Option<Begun>,
+    ) -> Result<Value, RunError> {
+        let Execution { graph, tool, input, origin, caller, cancel, meta, debug } = execution;
+        let clock = Clock::at(begun.as_ref().map_or(Duration::ZERO, |begun| begun.now));
+        let start = RunStart { id, graph: &graph, tool: &tool, origin: &origin, at: clock.began() };
+        let Instruments { journal, observers } = &self.instruments;
+        let observers = observers.iter().filter_map(|observer| observer.begin(&start)).collect();
+        let recorder = journal.as_ref().map(|journal| {
+            journal.begin(NewRun {
+                id,
+                tool: Arc::clone(&tool.name),
+                digest: tool.digest,
+                definition: Some(Arc::clone(&graph.text)),
+                origin: origin.clone(),
+                started: clock.began(),
+            })
+        });
+        let mut watchers = Watchers::new(observers, recorder, caller);
+        let span = log_span(id, &tool, &origin, &watchers);
+        let run = match begun {
+            Some(begun) => {
+                begun.events.iter().for_each(|event| watchers.tell(event));
+                begun.run
+            }
+            None => Run::start(graph, &tool, input, fastrand::u64(..)),
         };
-        let start = Instant::now();
-        let mut run = Run::start(graph, &tool, input);
-        let mut work = Work { running: FuturesUnordered::new(), stops: HashMap::new() };
+        let mut drive = Drive {
+            runtime: self,
+            run,
+            clock,
+            watchers,
+            debugging: Debugging::new(debug),
+            cancel,
+            meta,
+            work: Work { running: FuturesUnordered::new(), stops: HashMap::new() },
+        };
+        let outcome = drive.to_the_end().instrument(span).await;
+        drive.watchers.committed().await;
+        outcome
+    }
+}
+
+/// What log lines of a run carry. It is there for warnings too, so it cannot be a lesser span.
+fn log_span(id: RunId, tool: &Tool, origin: &Origin, watchers: &Watchers) -> Span {
+    let span = tracing::warn_span!("run", run = %id, tool = &*tool.name, trace_id = field::Empty);
+    if !span.is_disabled() {
+        let traced = watchers.trace_context(None);
+        let trace = traced.as_ref().or(origin.trace.as_ref());
+        if let Some(trace_id) = trace.and_then(|trace| trace.traceparent.get(3..35)) {
+            span.record("trace_id", trace_id);
+        }
+    }
+    span
+}
+
+/// A run that has done something already, and what it did.
+pub(crate) struct Begun {
+    pub(crate) run: Run,
+    pub(crate) events: Vec<mcpgraph_engine::Event>,
+    pub(crate) now: Duration,
+}
+
+/// A run under way.
+struct Drive<'a> {
+    runtime: &'a Runtime,
+    run: Run,
+    clock: Clock,
+    watchers: Watchers,
+    debugging: Debugging,
+    cancel: CancellationToken,
+    meta: Vec<(String, Raw)>,
+    work: Work<'a>,
+}
+
+impl Drive<'_> {
+    async fn to_the_end(&mut self) -> Result<Value, RunError> {
         let mut steps = 0;
         loop {
-            while let Some(action) = run.poll(start.elapsed()) {
-                match action {
-                    Action::Evaluate(evaluation) => {
-                        let step = evaluation.step();
-                        match self.evaluator.try_now(&evaluation) {
-                            Some(outcome) => {
-                                // It shares the run's history, which is then changed in place.
-                                drop(evaluation);
-                                run.apply(step, outcome, start.elapsed());
-                            }
-                            None => work.add(step, |_| self.evaluator.slowly(evaluation)),
-                        }
-                    }
-                    Action::Call(call) => {
-                        let step = call.step;
-                        let trace = watchers.trace_context(step);
-                        let call = |stop| {
-                            let (caller, meta) = (Arc::clone(&watchers.caller), meta.clone());
-                            self.call(ToolCall { call, cancel: stop, caller, meta, trace })
-                        };
-                        work.add(step, call);
-                    }
-                    Action::Abort(step) => work.stop(step),
-                }
-                watchers.publish(&mut run);
+            self.tell();
+            while self.advance() {
+                self.tell();
                 steps += 1;
                 if steps % STEPS_PER_TURN == 0 {
                     tokio::task::yield_now().await;
-                    run.tick(start.elapsed());
-                    if cancel.is_cancelled() {
-                        run.cancel("the caller cancelled the call", start.elapsed());
-                    }
+                    self.run.tick(self.clock.now());
+                    self.look_up();
                 }
             }
-            watchers.publish(&mut run);
-            if let Some(outcome) = run.outcome() {
+            self.tell();
+            if let Some(outcome) = self.run.outcome() {
                 return outcome.clone();
             }
-            let deadline = run.next_deadline().unwrap_or(Duration::MAX);
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => {
-                    run.cancel("the caller cancelled the call", start.elapsed());
-                }
-                Some((step, outcome)) = work.running.next(), if !work.running.is_empty() => {
-                    // What was stopped says nothing; the step may be at its next attempt by now.
-                    if let Some(outcome) = outcome {
-                        work.stop(step);
-                        run.apply(step, outcome, start.elapsed());
+            self.wait().await;
+        }
+    }
+
+    /// Does the next thing there is to do; false if everything is under way.
+    fn advance(&mut self) -> bool {
+        let Some(action) = self.run.next_action() else {
+            let evaluator = &self.runtime.evaluator;
+            return !self.debugging.stops(&mut self.run, &mut self.clock, evaluator)
+                && self.run.begin_next(self.clock.now());
+        };
+        match action {
+            Action::Evaluate(evaluation) => {
+                let task = evaluation.task();
+                let began = self.clock.began();
+                match self.runtime.evaluator.try_now(&evaluation, began) {
+                    Some(outcome) => {
+                        // It shares the run's history, which is then changed in place.
+                        drop(evaluation);
+                        self.run.apply(task, outcome, self.clock.now());
+                    }
+                    None => {
+                        let evaluator = &self.runtime.evaluator;
+                        self.work.add(task, |_| evaluator.slowly(evaluation, began));
                     }
                 }
-                () = tokio::time::sleep(deadline.saturating_sub(start.elapsed())) => {
-                    run.tick(start.elapsed());
+            }
+            Action::Call(call) => {
+                let task = call.task;
+                let trace = self.watchers.trace_context(Some(call.step));
+                let caller = Arc::clone(&self.watchers.caller);
+                let meta = self.meta.clone();
+                let tools = &self.runtime.tools;
+                self.work.add(task, |cancel| async move {
+                    Outcome::Called(
+                        tools.call(ToolCall { call, cancel, caller, meta, trace }).await,
+                    )
+                });
+            }
+            Action::Abort(task) => self.work.stop(task),
+        }
+        true
+    }
+
+    /// Sees whether somebody wants something of a run that has a lot to do.
+    fn look_up(&mut self) {
+        if self.cancel.is_cancelled() {
+            self.run.cancel("the caller cancelled the call", self.clock.now());
+        }
+        while let Some(command) = self.debugging.take_command() {
+            self.debugging.obey(Some(command), &mut self.run, &mut self.clock);
+        }
+    }
+
+    /// Waits for whatever comes first: an outcome, a deadline, the caller, the debugger.
+    async fn wait(&mut self) {
+        let deadline = self.run.next_deadline().unwrap_or(Duration::MAX);
+        let left = deadline.saturating_sub(self.clock.now());
+        let (work, debugging) = (&mut self.work, &mut self.debugging);
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => {
+                self.run.cancel("the caller cancelled the call", self.clock.now());
+            }
+            Some((task, outcome)) = work.running.next(), if !work.running.is_empty() => {
+                // What was stopped says nothing; the step may be at its next attempt by now.
+                if let Some(outcome) = outcome {
+                    work.stop(task);
+                    self.run.apply(task, outcome, self.clock.now());
                 }
             }
-        }
-    }
-
-    fn call(&self, call: ToolCall) -> impl Future<Output = Outcome> + Send {
-        async move { Outcome::Called(self.tools.call(call).await) }
-    }
-}
-
-/// Everyone who sees a run.
-struct Watchers {
-    observers: Vec<Box<dyn RunObserver>>,
-    caller: Arc<dyn Caller>,
-}
-
-impl Watchers {
-    fn publish(&mut self, run: &mut Run) {
-        for event in run.take_events() {
-            for observer in &mut self.observers {
-                observer.event(&event);
+            command = debugging.next_command() => {
+                debugging.obey(command, &mut self.run, &mut self.clock);
             }
-            self.caller.event(&event);
+            () = tokio::time::sleep(left), if !self.run.is_paused() => {
+                self.run.tick(self.clock.now());
+            }
         }
     }
 
-    /// What the calls of a step carry of the trace, if somebody traces.
-    fn trace_context(&self, step: StepId) -> Option<TraceContext> {
-        self.observers.iter().find_map(|observer| observer.trace_context(step))
+    /// Tells everyone what happened.
+    fn tell(&mut self) {
+        for event in self.run.take_events() {
+            self.watchers.tell(&event);
+            let evaluator = &self.runtime.evaluator;
+            self.debugging.saw(&event, &mut self.run, &mut self.clock, evaluator);
+        }
     }
 }
 
 /// What is under way for a run. Dropping it stops all of it.
 struct Work<'a> {
-    running: FuturesUnordered<BoxFuture<'a, (StepId, Option<Outcome>)>>,
-    stops: HashMap<StepId, DropGuard>,
+    running: FuturesUnordered<BoxFuture<'a, (TaskId, Option<Outcome>)>>,
+    stops: HashMap<TaskId, DropGuard>,
 }
 
 impl<'a> Work<'a> {
-    /// Begins something for a step; it is given the token that stops it.
-    fn add<W>(&mut self, step: StepId, begin: impl FnOnce(CancellationToken) -> W)
+    /// Begins something; it is given the token that stops it.
+    fn add<W>(&mut self, task: TaskId, begin: impl FnOnce(CancellationToken) -> W)
     where
         W: Future<Output = Outcome> + Send + 'a,
     {
         let stop = CancellationToken::new();
-        self.stops.insert(step, stop.clone().drop_guard());
+        self.stops.insert(task, stop.clone().drop_guard());
         let work = begin(stop.clone());
         self.running.push(
             async move {
                 tokio::select! {
                     biased;
                     // It is looked at once more when it is stopped, and must not answer then.
-                    outcome = work => (step, (!stop.is_cancelled()).then_some(outcome)),
-                    () = stop.cancelled() => (step, None),
+                    outcome = work => (task, (!stop.is_cancelled()).then_some(outcome)),
+                    () = stop.cancelled() => (task, None),
                 }
             }
             .boxed(),
         );
     }
 
-    /// Stops what is under way for a step; nothing if nothing is.
-    fn stop(&mut self, step: StepId) {
-        drop(self.stops.remove(&step));
+    /// Stops what is under way under this name; nothing if nothing is.
+    fn stop(&mut self, task: TaskId) {
+        drop(self.stops.remove(&task));
     }
 }

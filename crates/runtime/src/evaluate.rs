@@ -6,11 +6,13 @@
 //! pure, so doing it twice changes nothing.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
-use mcpgraph_engine::{Evaluation, Outcome};
-use mcpgraph_expr::{Budget, Cancel, Env, ExprError, Limit};
+use mcpgraph_engine::{Evaluated, Evaluation, Outcome, ScopeView};
+use mcpgraph_expr::{Budget, Cancel, Chance, Env, ExprError, JsonLogic, Limit, Scope, truthy};
 use tokio::sync::Semaphore;
+
+use crate::clock;
 
 /// How long an expression may keep the thread that other runs share.
 const INLINE_TIME: Duration = Duration::from_millis(2);
@@ -30,24 +32,32 @@ impl Evaluator {
     }
 
     /// Evaluates at once; none if it takes too long for that.
-    pub(crate) fn try_now(&self, evaluation: &Evaluation) -> Option<Outcome> {
-        let budget = Budget { time: INLINE_TIME.min(self.budget.time), ..self.budget.clone() };
-        let env = Env { budget, now: now_millis(), cancel: Cancel::new() };
+    pub(crate) fn try_now(&self, evaluation: &Evaluation, began: SystemTime) -> Option<Outcome> {
+        let env = Self::env(evaluation, began, self.inline_budget(), Cancel::new());
         match evaluation.run(&env) {
             Err(ExprError { limit: Some(Limit::Time), .. }) => None,
             outcome => Some(Outcome::Evaluated(outcome)),
         }
     }
 
+    /// Evaluates here and now, however long it takes.
+    pub(crate) fn now(
+        &self,
+        evaluation: &Evaluation,
+        began: SystemTime,
+    ) -> Result<Evaluated, ExprError> {
+        evaluation.run(&Self::env(evaluation, began, self.budget.clone(), Cancel::new()))
+    }
+
     /// Evaluates on a thread of its own. Dropping the future stops the evaluation, which is also
     /// how the time limits of the node and of the run reach it.
-    pub(crate) async fn slowly(&self, evaluation: Evaluation) -> Outcome {
+    pub(crate) async fn slowly(&self, evaluation: Evaluation, began: SystemTime) -> Outcome {
         let cancel = Cancel::new();
         let stop = StopOnDrop(cancel.clone());
         let Ok(permit) = Arc::clone(&self.slow).acquire_owned().await else {
             return failed("the evaluator is closed");
         };
-        let env = Env { budget: self.budget.clone(), now: now_millis(), cancel };
+        let env = Self::env(&evaluation, began, self.budget.clone(), cancel);
         let outcome = tokio::task::spawn_blocking(move || {
             let outcome = evaluation.run(&env);
             drop(permit);
@@ -59,6 +69,23 @@ impl Evaluator {
             Ok(outcome) => Outcome::Evaluated(outcome),
             Err(_) => failed("the expression made its evaluator fail"),
         }
+    }
+
+    /// Whether the condition of a breakpoint holds. One that fails does: whoever wrote it should
+    /// see that.
+    pub(crate) fn holds(&self, rule: &JsonLogic, view: &ScopeView) -> bool {
+        let scope: Arc<dyn Scope> = Arc::new(view.clone());
+        let env = Env { budget: self.inline_budget(), ..Env::at(0) };
+        rule.eval(&scope, &env).map_or(true, |value| truthy(&value))
+    }
+
+    fn inline_budget(&self) -> Budget {
+        Budget { time: INLINE_TIME.min(self.budget.time), ..self.budget.clone() }
+    }
+
+    fn env(evaluation: &Evaluation, began: SystemTime, budget: Budget, cancel: Cancel) -> Env {
+        let now = clock::told(began, evaluation.at());
+        Env { budget, now, chance: Chance::seeded(evaluation.seed()), cancel }
     }
 }
 
@@ -72,11 +99,4 @@ impl Drop for StopOnDrop {
 
 fn failed(message: &str) -> Outcome {
     Outcome::Evaluated(Err(ExprError::new(mcpgraph_expr::code::INTERNAL, message)))
-}
-
-/// The time expressions are told.
-fn now_millis() -> i64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

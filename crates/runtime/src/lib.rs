@@ -7,12 +7,19 @@
 //! It must not know HTTP, the command line or who is asking: callers see a run through [`Caller`].
 
 mod caller;
+mod clock;
+mod debug;
+mod debugging;
 mod drive;
 mod evaluate;
 mod observe;
+mod replay;
 mod tools;
+mod watch;
 
 pub use caller::{Caller, Silent};
+pub use debug::{Breakpoint, DebugSession, DebugState, Debugger, RunEnded, When};
 pub use drive::{Execution, Finished, Runtime};
-pub use observe::{Observer, RunObserver, RunStart};
+pub use observe::{Instruments, Observer, RunObserver, RunStart};
+pub use replay::{Fork, ForkError, Record};
 pub use tools::{ToolCall, Tools};

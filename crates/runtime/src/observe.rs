@@ -4,8 +4,17 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use mcpgraph_engine::{Event, StepId};
-use mcpgraph_graph::Tool;
-use mcpgraph_journal::{Origin, RunId, TraceContext};
+use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_journal::{Journal, Origin, RunId, TraceContext};
+
+/// What runs are recorded in and watched by.
+#[derive(Clone, Default)]
+pub struct Instruments {
+    /// Where they are recorded; none if they are not.
+    pub journal: Option<Arc<Journal>>,
+    /// Who sees them.
+    pub observers: Vec<Arc<dyn Observer>>,
+}
 
 /// Sees the runs of a runtime.
 pub trait Observer: Send + Sync {
@@ -18,8 +27,9 @@ pub trait RunObserver: Send {
     /// Something happened.
     fn event(&mut self, event: &Event);
 
-    /// The trace context that goes along with the calls of a step; none leaves the caller's.
-    fn trace_context(&self, step: StepId) -> Option<TraceContext> {
+    /// The trace context that goes along with the calls of a step, or the run's own if no step is
+    /// named; none leaves the caller's.
+    fn trace_context(&self, step: Option<StepId>) -> Option<TraceContext> {
         let _ = step;
         None
     }
@@ -29,6 +39,8 @@ pub trait RunObserver: Send {
 pub struct RunStart<'a> {
     /// Its id.
     pub id: RunId,
+    /// The graph it belongs to.
+    pub graph: &'a Arc<Graph>,
     /// The tool that was called.
     pub tool: &'a Arc<Tool>,
     /// Who asked.

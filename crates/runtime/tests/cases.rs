@@ -22,11 +22,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use mcpgraph_engine::Event;
-use mcpgraph_runtime::{Caller, Execution, Runtime};
+use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_runtime::{Caller, Execution, Observer, Record, RunObserver, RunStart, Runtime};
 use mcpgraph_value::Value;
-use tokio_util::sync::CancellationToken;
 
 use case_file::{Block, Case};
 use compile::compile;
@@ -60,19 +61,16 @@ async fn check(case: &Case<'_>) -> Result<(), String> {
     let graph = compile(&whole_file(case)?)?;
     let tool = graph.tool(case.tool).cloned().ok_or("no such tool")?;
     let input = Value::from_json(case.input).map_err(|error| error.to_string())?;
-    let runtime = Runtime::new(Arc::new(Scripted::new(case.answers)?));
     let recorder = Arc::new(Recorder::default());
+    let runtime = Runtime::new(Arc::new(Scripted::new(case.answers)?))
+        .observed_by(Arc::clone(&recorder) as _);
     let finished = runtime
         .execute(Execution {
-            graph,
-            tool,
-            input,
-            origin: mcpgraph_journal::Origin::default(),
             caller: Arc::clone(&recorder) as _,
-            cancel: CancellationToken::new(),
-            meta: Vec::new(),
+            ..Execution::new(Arc::clone(&graph), Arc::clone(&tool), input)
         })
         .await;
+    replay(&runtime, &recorder, graph, tool)?;
     let trace = recorder.trace.lock().unwrap().clone();
     for block in &case.expected {
         match block {
@@ -100,6 +98,23 @@ async fn check(case: &Case<'_>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether the run happens again as it did, without its answers.
+fn replay(
+    runtime: &Runtime,
+    recorder: &Recorder,
+    graph: Arc<Graph>,
+    tool: Arc<Tool>,
+) -> Result<(), String> {
+    let record = Record {
+        graph,
+        tool,
+        began: recorder.began.lock().unwrap().ok_or("it never began")?,
+        events: &recorder.events.lock().unwrap(),
+        is_same: &Event::tells_the_same_as,
+    };
+    runtime.replay(&record).map_err(|divergence| format!("replay: {divergence:#?}"))
 }
 
 /// The graph of a case with what every file needs and a case is not about.
@@ -134,12 +149,15 @@ fn is_as_wanted(error: &Value, wanted: &Value) -> Result<bool, String> {
 /// Writes down what happens: a line when a step ends, and one for each retry.
 #[derive(Default)]
 struct Recorder {
+    began: Mutex<Option<SystemTime>>,
+    events: Mutex<Vec<Event>>,
     trace: Mutex<String>,
     inputs: Mutex<HashMap<u64, (String, Option<Value>)>>,
 }
 
 impl Caller for Recorder {
     fn event(&self, event: &Event) {
+        self.events.lock().unwrap().push(event.clone());
         let mut trace = self.trace.lock().unwrap();
         let mut inputs = self.inputs.lock().unwrap();
         match event {
@@ -163,5 +181,12 @@ impl Caller for Recorder {
             }
             _ => {}
         }
+    }
+}
+
+impl Observer for Recorder {
+    fn begin(&self, run: &RunStart<'_>) -> Option<Box<dyn RunObserver>> {
+        *self.began.lock().unwrap() = Some(run.at);
+        None
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use mcpgraph_engine::{ErrorKind, RunError};
 use mcpgraph_graph::Graph;
-use mcpgraph_runtime::{Execution, Finished, Runtime, Silent, ToolCall, Tools};
+use mcpgraph_runtime::{Execution, Finished, Runtime, ToolCall, Tools};
 use mcpgraph_value::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -87,15 +87,10 @@ impl World {
     }
 
     fn execution(&self, tool: &str, n: i64, cancel: &CancellationToken) -> Execution {
-        Execution {
-            graph: Arc::clone(&self.graph),
-            tool: Arc::clone(self.graph.tool(tool).unwrap()),
-            input: Value::object(Map::from_iter([("n", n)])),
-            origin: mcpgraph_journal::Origin::default(),
-            caller: Arc::new(Silent),
-            cancel: cancel.clone(),
-            meta: Vec::new(),
-        }
+        let tool = Arc::clone(self.graph.tool(tool).unwrap());
+        let input = Value::object(Map::from_iter([("n", n)]));
+        let cancel = cancel.clone();
+        Execution { cancel, ..Execution::new(Arc::clone(&self.graph), tool, input) }
     }
 
     async fn run(&self, tool: &str, n: i64, cancel: &CancellationToken) -> Finished {

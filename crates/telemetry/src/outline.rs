@@ -8,7 +8,7 @@ use mcpgraph_graph::{Body, Digest, Kind, Node, Template, Tool};
 use mcpgraph_runtime::RunStart;
 use parking_lot::Mutex;
 
-/// How many versions of tools are remembered; with more, all are made anew.
+/// How many versions of graphs are remembered; with more, all are made anew.
 const MAX_REMEMBERED: usize = 512;
 
 /// How many expressions of one node are told.
@@ -17,11 +17,11 @@ const MAX_EXPRESSIONS: usize = 32;
 /// How many bytes of each expression are told.
 const MAX_EXPRESSION_BYTES: usize = 4096;
 
-/// The outlines of the tools that ran lately.
+/// The outlines of the graphs that ran lately.
 #[derive(Default)]
 pub(crate) struct Outlines(Mutex<HashMap<Digest, Arc<Outline>>>);
 
-/// The nodes of a tool and of the tools it may call.
+/// The nodes of all tools of a graph.
 pub(crate) struct Outline {
     /// By the tool's name, then by the node's id.
     tools: HashMap<Arc<str>, HashMap<Arc<str>, NodeOutline>>,
@@ -51,14 +51,14 @@ impl Outlines {
     /// The outline for a run.
     pub(crate) fn of(&self, run: &RunStart<'_>) -> Arc<Outline> {
         let mut known = self.0.lock();
-        if let Some(outline) = known.get(&run.tool.digest) {
+        if let Some(outline) = known.get(&run.graph.digest) {
             return Arc::clone(outline);
         }
         if known.len() >= MAX_REMEMBERED {
             known.clear();
         }
-        let outline = Arc::new(Outline::of(std::slice::from_ref(run.tool)));
-        known.insert(run.tool.digest, Arc::clone(&outline));
+        let outline = Arc::new(Outline::of(&run.graph.tools));
+        known.insert(run.graph.digest, Arc::clone(&outline));
         outline
     }
 }

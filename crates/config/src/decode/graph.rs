@@ -3,11 +3,11 @@ use std::sync::Arc;
 use mcpgraph_diagnostics::{Span, codes};
 
 use super::problems::{Problems, quoted};
-use super::record::{Record, Strangers};
+use super::record::{Record, Strangers, text_of};
 use super::server::servers;
 use super::tool::{limits, tool};
 use super::variables::Lookup;
-use crate::keys::FILE;
+use crate::keys::{FILE, Shape};
 use crate::model::{ExecutionLimits, GraphFile, Origin, ServerInfo, Version};
 use crate::{Kind, Style, Text, Tree};
 
@@ -28,6 +28,12 @@ pub(crate) fn graph_file(
     let limits = record
         .record("executionLimits", problems)
         .map_or(default, |record| limits(&record, default, problems));
+    let redact = record
+        .list("redact", problems)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|item| text_of(Shape::Name, item, "redact", problems))
+        .collect();
     let members = record.map("mcpServers", problems).unwrap_or_default();
     let servers = servers(members, Origin::Graph, lookup, problems);
     let items = record.list("tools", problems).unwrap_or_default();
@@ -43,6 +49,7 @@ pub(crate) fn graph_file(
         version,
         server,
         limits,
+        redact,
         servers,
         tools,
     })

@@ -22,6 +22,11 @@ pub(crate) static FILE: Table = Table {
             "The limits of every run; a tool can have its own.",
         ),
         Key::optional(
+            "redact",
+            Shape::List(&Shape::Name),
+            "Names of fields whose values are masked before a run is recorded, wherever they are.",
+        ),
+        Key::optional(
             "mcpServers",
             Shape::MapOf(&Shape::Record(&SERVER)),
             "The upstream MCP servers, by the names nodes use; written as MCP clients write them.",

@@ -20,6 +20,8 @@ pub struct GraphFile {
     pub server: ServerInfo,
     /// The limits of every run, with defaults filled in.
     pub limits: ExecutionLimits,
+    /// Names of fields that are masked in the records of runs.
+    pub redact: Vec<Text>,
     /// The upstream servers in the order of the file; those merged in from elsewhere follow.
     pub servers: Vec<ServerDef>,
     /// The tools in the order of the file.

@@ -113,6 +113,16 @@ impl fmt::Debug for Expanded {
 }
 
 impl ServerDef {
+    /// Everything in the definition that records must mask: what came from the environment, and
+    /// the headers, wherever they came from.
+    pub fn masked(&self) -> impl Iterator<Item = &str> {
+        let headers = match &self.transport {
+            Transport::Http { headers, .. } => headers.as_slice(),
+            Transport::Stdio { .. } => &[],
+        };
+        self.secrets().chain(headers.iter().map(|(_, header)| header.value.as_str()))
+    }
+
     /// Everything in the definition that came from the environment: what logs must mask.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         let (single, lists): (Vec<&Expanded>, Vec<&(Text, Expanded)>) = match &self.transport {

@@ -59,11 +59,8 @@ impl Run {
         self.is_paused
     }
 
-    /// The node that the next [`Run::poll`] begins; none if it has something else to do first.
+    /// The node that begins next, once what has to be done for others is under way.
     pub fn upcoming(&self) -> Option<Upcoming> {
-        if !self.actions.is_empty() {
-            return None;
-        }
         let (scope, node) = self.ready.front()?;
         let scope = self.scopes.get(scope)?;
         let node = &scope.body.nodes[*node];

@@ -34,6 +34,9 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) logging: LoggingArgs,
 
+    #[command(flatten)]
+    pub(crate) history: HistoryArgs,
+
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -67,6 +70,41 @@ pub(crate) struct LoggingArgs {
     /// The form of log lines
     #[arg(long = "log", value_name = "FORMAT", default_value = "text", global = true)]
     pub(crate) log_format: LogFormat,
+}
+
+/// How runs are kept.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "History")]
+pub(crate) struct HistoryArgs {
+    /// The folder for runs; by default below the user's data folder
+    #[arg(long, value_name = "DIR", env = crate::data::VARIABLE, global = true)]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Do not record runs
+    #[arg(long, env = "MCPGRAPH_NO_HISTORY", global = true)]
+    pub(crate) no_history: bool,
+
+    /// Keep payloads up to this size; of larger ones a preview, the size and a digest
+    #[arg(long, value_name = "BYTES", default_value_t = 256 * 1024, global = true, hide_short_help = true)]
+    pub(crate) max_payload_bytes: usize,
+
+    /// Forget runs older than this; 0 keeps them whatever their age
+    #[arg(long, value_name = "DAYS", default_value_t = 30, global = true, hide_short_help = true)]
+    pub(crate) keep_days: u64,
+
+    /// Forget the oldest runs above this number; 0 keeps any number
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 100_000,
+        global = true,
+        hide_short_help = true
+    )]
+    pub(crate) keep_runs: u64,
+
+    /// Forget the oldest runs above this size of the file; 0 lets it grow
+    #[arg(long, value_name = "MIB", default_value_t = 1024, global = true, hide_short_help = true)]
+    pub(crate) keep_mib: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,20 +7,21 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use mcpgraph_engine::{Call, Event};
 use mcpgraph_graph::Tool;
+use mcpgraph_journal::{Face, Origin};
 use mcpgraph_mcp::message::Raw;
-use mcpgraph_runtime::{Caller, Finished};
+use mcpgraph_runtime::{Caller, Execution, Finished, Instruments};
 use mcpgraph_value::{Map, Value};
 use parking_lot::Mutex;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use self::steps::Steps;
-use super::args::RunArgs;
+use super::args::{HistoryArgs, RunArgs};
 use super::{Exit, Threads, block_on, draw, output, usage};
 use crate::McpGraph;
 
 /// Calls one tool: the result goes to stdout, everything else to stderr.
-pub(super) fn run(args: RunArgs) -> anyhow::Result<Exit> {
+pub(super) fn run(args: RunArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     let loaded = args.files.files()?.load();
     output::diagnostics(&loaded.diagnostics);
     let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else {
@@ -28,8 +29,9 @@ pub(super) fn run(args: RunArgs) -> anyhow::Result<Exit> {
     };
     let tool = draw::find(&graph, &args.tool)?;
     let input = arguments(&args, &tool)?;
+    let instruments = Instruments { journal: history.record(), ..Instruments::default() };
     block_on(Threads::One, async move {
-        let product = McpGraph::new(file, graph);
+        let product = McpGraph::new(file, graph, instruments);
         let watcher = Arc::new(Watcher::new(args.trace));
         let cancel = CancellationToken::new();
         let interrupted = cancel.clone();
@@ -39,8 +41,13 @@ pub(super) fn run(args: RunArgs) -> anyhow::Result<Exit> {
                 interrupted.cancel();
             }
         });
-        let caller = Arc::clone(&watcher) as Arc<dyn Caller>;
-        let finished = product.run_for(&tool, input, caller, cancel.clone()).await;
+        let call = Execution {
+            caller: Arc::clone(&watcher) as Arc<dyn Caller>,
+            cancel: cancel.clone(),
+            origin: Origin { face: Face::Cli, ..Origin::default() },
+            ..product.call(&tool, input)
+        };
+        let finished = product.execute(call).await;
         signals.abort();
         watcher.finish();
         product.close().await;

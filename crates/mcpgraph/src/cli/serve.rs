@@ -5,22 +5,23 @@ use mcpgraph_mcp::server::{
     Broadcaster, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
     standard_streams,
 };
+use mcpgraph_runtime::Instruments;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::args::{FileArgs, ServeArgs};
+use super::args::{FileArgs, HistoryArgs, ServeArgs};
 use super::{Exit, Threads, block_on, output, usage};
 use crate::load::Files;
 use crate::{McpGraph, reload};
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
-pub(super) fn stdio(files: &FileArgs) -> anyhow::Result<Exit> {
-    serve_files(files.files()?, Transport::Stdio, true)
+pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
+    serve_files(files.files()?, Transport::Stdio, true, history)
 }
 
 /// `mcpgraph serve`.
-pub(super) fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
+pub(super) fn serve(args: &ServeArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     let transport = match args.http {
         None => Transport::Stdio,
         Some(address) if !address.ip().is_loopback() && !args.insecure => {
@@ -31,7 +32,7 @@ pub(super) fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
         }
         Some(address) => Transport::Http { address, config: http_config(args, address.ip()) },
     };
-    serve_files(args.files.files()?, transport, !args.no_reload)
+    serve_files(args.files.files()?, transport, !args.no_reload, history)
 }
 
 enum Transport {
@@ -55,7 +56,12 @@ fn http_config(args: &ServeArgs, address: IpAddr) -> HttpConfig {
     config
 }
 
-fn serve_files(files: Files, transport: Transport, follows: bool) -> anyhow::Result<Exit> {
+fn serve_files(
+    files: Files,
+    transport: Transport,
+    follows: bool,
+    history: &HistoryArgs,
+) -> anyhow::Result<Exit> {
     let seen = reload::fingerprint(&files);
     let loaded = files.load();
     output::diagnostics(&loaded.diagnostics);
@@ -66,8 +72,9 @@ fn serve_files(files: Files, transport: Transport, follows: bool) -> anyhow::Res
         Transport::Stdio => Threads::One,
         Transport::Http { .. } => Threads::PerCore,
     };
+    let instruments = Instruments { journal: history.record(), ..Instruments::default() };
     block_on(threads, async move {
-        let product = Arc::new(McpGraph::new(file, graph));
+        let product = Arc::new(McpGraph::new(file, graph, instruments));
         let broadcaster = Broadcaster::new();
         let gateway = product.gateway(broadcaster.clone());
         let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());

@@ -61,6 +61,8 @@ fn undisturbed(mut command: Command) -> Command {
     for variable in ["MCPGRAPH_LOG", "MCPGRAPH_BIN", "COLUMNS", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
+    // All tests record into one folder at once, as the programs of one user do.
+    command.env("MCPGRAPH_DATA", Path::new(env!("CARGO_TARGET_TMPDIR")).join("runs"));
     command
 }
 

@@ -50,5 +50,6 @@ impl Product {
 }
 
 fn binary() -> Program {
-    Program::new(env!("CARGO_BIN_EXE_mcpgraph"))
+    let runs = Path::new(env!("CARGO_TARGET_TMPDIR")).join("runs");
+    Program::new(env!("CARGO_BIN_EXE_mcpgraph")).env("MCPGRAPH_DATA", runs)
 }

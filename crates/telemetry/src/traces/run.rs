@@ -75,7 +75,7 @@ struct Unrecorded(SpanContext);
 impl RunObserver for Unrecorded {
     fn event(&mut self, _: &Event) {}
 
-    fn trace_context(&self, _: StepId) -> Option<TraceContext> {
+    fn trace_context(&self, _: Option<StepId>) -> Option<TraceContext> {
         Some(context::write(&self.0))
     }
 }
@@ -203,8 +203,9 @@ impl RunObserver for Recorded {
     }
 
     /// A step that is not under way has the context of its run.
-    fn trace_context(&self, step: StepId) -> Option<TraceContext> {
-        let span = self.steps.get(step).map(|step| step.own.span.span_context());
+    fn trace_context(&self, step: Option<StepId>) -> Option<TraceContext> {
+        let span =
+            step.and_then(|step| self.steps.get(step)).map(|step| step.own.span.span_context());
         Some(context::write(span.unwrap_or(&self.context)))
     }
 }

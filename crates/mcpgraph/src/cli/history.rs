@@ -1,0 +1,51 @@
+//! The record of runs, as the command line opens it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_journal::{Journal, JournalOptions, Retention};
+
+use super::args::HistoryArgs;
+use super::usage;
+use crate::data;
+
+impl HistoryArgs {
+    /// Opens the record for writing. Where that cannot be done runs are still executed: a record is
+    /// no reason to fail a call, and stderr says that there is none.
+    pub(super) fn record(&self) -> Option<Arc<Journal>> {
+        if self.no_history {
+            return None;
+        }
+        let opened = self.folder().and_then(|folder| {
+            let options = self.options();
+            Journal::open(&folder, options).map(Arc::new).map_err(anyhow::Error::from)
+        });
+        opened.inspect_err(|error| tracing::warn!("runs are not recorded: {error:#}")).ok()
+    }
+
+    /// Opens what was recorded.
+    pub(super) fn open(&self) -> anyhow::Result<Journal> {
+        Ok(Journal::open_read(&self.folder()?)?)
+    }
+
+    fn folder(&self) -> anyhow::Result<PathBuf> {
+        self.data.clone().or_else(data::default_folder).ok_or_else(|| {
+            usage("there is no folder for runs: name one with --data, or leave them with --no-history")
+        })
+    }
+
+    fn options(&self) -> JournalOptions {
+        let unless_zero = |number: u64| (number > 0).then_some(number);
+        JournalOptions {
+            max_payload_bytes: self.max_payload_bytes,
+            retention: Retention {
+                max_age: unless_zero(self.keep_days)
+                    .map(|days| Duration::from_secs(days.saturating_mul(24 * 60 * 60))),
+                max_runs: unless_zero(self.keep_runs),
+                max_bytes: unless_zero(self.keep_mib).map(|mib| mib.saturating_mul(1024 * 1024)),
+            },
+            ..JournalOptions::default()
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What records of runs must not show.
+
+use std::collections::BTreeSet;
+
+use mcpgraph_config::model::GraphFile;
+use mcpgraph_journal::{Journal, Redaction};
+use parking_lot::Mutex;
+
+use crate::load;
+
+/// The secrets and field names of every version of the files since the program began: a run of an
+/// older version may still be under way.
+#[derive(Default)]
+pub(crate) struct Masks {
+    known: Mutex<(BTreeSet<String>, BTreeSet<String>)>,
+}
+
+impl Masks {
+    /// Masks what a file says from now on.
+    pub(crate) fn add(&self, file: &GraphFile, journal: Option<&Journal>) {
+        let Some(journal) = journal else { return };
+        let mut known = self.known.lock();
+        let masked = file.servers.iter().flat_map(|server| server.masked());
+        known.0.extend(masked.filter(|value| !load::is_own_value(value, file)).map(str::to_owned));
+        known.1.extend(file.redact.iter().map(|field| field.to_string()));
+        journal.set_redaction(&Redaction {
+            secrets: known.0.iter().cloned().collect(),
+            fields: known.1.iter().cloned().collect(),
+        });
+    }
+}

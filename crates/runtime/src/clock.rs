@@ -1,0 +1,62 @@
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The time of a run. It stands still while the run does.
+///
+/// Everything is in whole microseconds since the run began, and the beginning in whole
+/// milliseconds, which is what a record keeps: a replay must see the same times.
+pub(crate) struct Clock {
+    began: SystemTime,
+    /// When the run would have begun if it had never stood still.
+    zero: Instant,
+    paused: Option<Instant>,
+}
+
+impl Clock {
+    /// A clock that starts now, at a time of the run.
+    pub(crate) fn at(elapsed: Duration) -> Self {
+        let now = Instant::now();
+        Self {
+            began: from_millis(to_millis(SystemTime::now())),
+            zero: now.checked_sub(elapsed).unwrap_or(now),
+            paused: None,
+        }
+    }
+
+    /// When the run began.
+    pub(crate) fn began(&self) -> SystemTime {
+        self.began
+    }
+
+    /// The time of the run.
+    pub(crate) fn now(&self) -> Duration {
+        let until = self.paused.unwrap_or_else(Instant::now);
+        let micros = until.saturating_duration_since(self.zero).as_micros();
+        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+
+    pub(crate) fn pause(&mut self) {
+        self.paused.get_or_insert_with(Instant::now);
+    }
+
+    /// Goes on; how long it stood still.
+    pub(crate) fn resume(&mut self) -> Duration {
+        let Some(paused) = self.paused.take() else { return Duration::ZERO };
+        let waited = paused.elapsed();
+        self.zero += waited;
+        Duration::from_micros(u64::try_from(waited.as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+/// The time that expressions are told, in milliseconds since 1970: `at` after the run began.
+pub(crate) fn told(began: SystemTime, at: Duration) -> i64 {
+    to_millis(began).saturating_add(i64::try_from(at.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn to_millis(time: SystemTime) -> i64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn from_millis(millis: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(u64::try_from(millis).unwrap_or_default())
+}

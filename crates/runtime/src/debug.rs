@@ -1,0 +1,188 @@
+//! Debugging a run: who controls it, and where it stops.
+//!
+//! A [`Debugger`] is held by whoever looks at the run; its [`DebugSession`] goes with the run. They
+//! talk through a bounded channel, so that a run is only ever changed by the task that drives it.
+
+use std::sync::Arc;
+
+use mcpgraph_engine::{NotChanged, PauseReason, StepPath, Upcoming};
+use mcpgraph_expr::JsonLogic;
+use mcpgraph_value::Value;
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// Controls one run. When the last clone is gone, the run goes on by itself.
+#[derive(Clone)]
+pub struct Debugger {
+    commands: mpsc::Sender<Command>,
+    state: watch::Receiver<DebugState>,
+}
+
+/// The run's side of a [`Debugger`].
+pub struct DebugSession {
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) state: watch::Sender<DebugState>,
+    pub(crate) breakpoints: Vec<(Breakpoint, u64)>,
+    pub(crate) starts_paused: bool,
+}
+
+/// Where a run stops.
+#[derive(Clone, Debug)]
+pub struct Breakpoint {
+    /// The node.
+    pub node: Arc<str>,
+    /// Before or after it.
+    pub when: When,
+    /// Stops only where this holds for the context.
+    pub condition: Option<Arc<JsonLogic>>,
+    /// Stops from this time on that it would; 1 is the first.
+    pub hits: u64,
+}
+
+/// On which side of a node a run stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum When {
+    /// Before it begins.
+    Before,
+    /// After it has its output or its error.
+    After,
+}
+
+/// How a run that is debugged stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DebugState {
+    /// It goes on.
+    Running,
+    /// It stands still.
+    Paused {
+        /// Why.
+        why: PauseReason,
+        /// What comes next, if anything does before something that is under way has ended.
+        next: Option<Upcoming>,
+    },
+    /// It is over.
+    Ended,
+}
+
+/// The run is over, so nothing can be asked of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run has ended")]
+pub struct RunEnded;
+
+/// What a debugger wants. It is answered once it is done, so that the state is the new one then.
+pub(crate) enum Command {
+    Move(Move, oneshot::Sender<()>),
+    SetBreakpoints(Vec<Breakpoint>, oneshot::Sender<()>),
+    Context(Option<StepPath>, oneshot::Sender<Option<Value>>),
+    SetOutput {
+        scope: Option<StepPath>,
+        node: Arc<str>,
+        output: Value,
+        reply: oneshot::Sender<Result<(), NotChanged>>,
+    },
+}
+
+/// How a run is to go on.
+#[derive(Clone, Copy)]
+pub(crate) enum Move {
+    Pause,
+    Resume,
+    Step,
+    StepOver,
+    Stop,
+}
+
+/// How many commands wait for the run.
+const PENDING_COMMANDS: usize = 16;
+
+impl Debugger {
+    /// A debugger and what to give to the run it shall control.
+    pub fn new(starts_paused: bool, breakpoints: Vec<Breakpoint>) -> (Self, DebugSession) {
+        let (command_sender, commands) = mpsc::channel(PENDING_COMMANDS);
+        let (state_sender, state) = watch::channel(DebugState::Running);
+        let session = DebugSession {
+            commands,
+            state: state_sender,
+            breakpoints: breakpoints.into_iter().map(|point| (point, 0)).collect(),
+            starts_paused,
+        };
+        (Self { commands: command_sender, state }, session)
+    }
+
+    /// Lets nothing more begin.
+    pub async fn pause(&self) -> Result<(), RunEnded> {
+        self.go(Move::Pause).await
+    }
+
+    /// Goes on.
+    pub async fn resume(&self) -> Result<(), RunEnded> {
+        self.go(Move::Resume).await
+    }
+
+    /// Lets one node begin, and pauses before the next, wherever that is.
+    pub async fn step(&self) -> Result<(), RunEnded> {
+        self.go(Move::Step).await
+    }
+
+    /// Like [`Self::step`], but what is inside the node runs without a pause.
+    pub async fn step_over(&self) -> Result<(), RunEnded> {
+        self.go(Move::StepOver).await
+    }
+
+    /// Cancels the run.
+    pub async fn stop(&self) -> Result<(), RunEnded> {
+        self.go(Move::Stop).await
+    }
+
+    /// Replaces all breakpoints.
+    pub async fn set_breakpoints(&self, breakpoints: Vec<Breakpoint>) -> Result<(), RunEnded> {
+        self.ask(|reply| Command::SetBreakpoints(breakpoints, reply)).await
+    }
+
+    /// What the nodes of a body see now; of the body that goes on next if none is named.
+    pub async fn context(&self, scope: Option<StepPath>) -> Result<Option<Value>, RunEnded> {
+        self.ask(|reply| Command::Context(scope, reply)).await
+    }
+
+    /// Puts another value in the place of a node's latest output.
+    pub async fn set_output(
+        &self,
+        scope: Option<StepPath>,
+        node: Arc<str>,
+        output: Value,
+    ) -> Result<(), NotChanged> {
+        let command = |reply| Command::SetOutput { scope, node, output, reply };
+        self.ask(command).await.unwrap_or(Err(NotChanged::Ended))
+    }
+
+    /// How the run stands.
+    pub fn state(&self) -> DebugState {
+        self.state.borrow().clone()
+    }
+
+    /// Waits until the run stands still or is over.
+    pub async fn stopped(&mut self) -> DebugState {
+        match self.state.wait_for(|state| !matches!(state, DebugState::Running)).await {
+            Ok(state) => state.clone(),
+            Err(_) => DebugState::Ended,
+        }
+    }
+
+    async fn go(&self, how: Move) -> Result<(), RunEnded> {
+        self.ask(|reply| Command::Move(how, reply)).await
+    }
+
+    async fn ask<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, RunEnded> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).await.map_err(|_| RunEnded)?;
+        answer.await.map_err(|_| RunEnded)
+    }
+}
+
+impl Drop for DebugSession {
+    fn drop(&mut self) {
+        self.state.send_replace(DebugState::Ended);
+    }
+}

@@ -1,0 +1,198 @@
+//! How a debugger acts on the run it controls.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mcpgraph_engine::{Event, PauseReason, Run, StepId, StepPath};
+use mcpgraph_expr::Scope as _;
+
+use crate::clock::Clock;
+use crate::debug::{Command, DebugSession, DebugState, Move, When};
+use crate::evaluate::Evaluator;
+
+/// A debugger at work in a run; without one, everything here does nothing.
+pub(crate) struct Debugging {
+    session: Option<DebugSession>,
+    mode: Mode,
+    /// The step before which the run stood still: it begins when the run goes on.
+    let_through: Option<StepPath>,
+    /// The nodes of the steps under way, for breakpoints after them.
+    nodes: HashMap<StepId, Arc<str>>,
+}
+
+/// What makes the run stop next, besides breakpoints.
+enum Mode {
+    /// Nothing.
+    Run,
+    /// The beginning of the run.
+    Start,
+    /// The next step.
+    Step,
+    /// The next step that is not inside this one.
+    StepOver(StepPath),
+}
+
+impl Debugging {
+    pub(crate) fn new(session: Option<DebugSession>) -> Self {
+        let starts_paused = session.as_ref().is_some_and(|session| session.starts_paused);
+        let mode = if starts_paused { Mode::Start } else { Mode::Run };
+        Self { session, mode, let_through: None, nodes: HashMap::new() }
+    }
+
+    /// The next command. Waits for ever where there is no debugger; none when it went away.
+    pub(crate) async fn next_command(&mut self) -> Option<Command> {
+        match &mut self.session {
+            Some(session) => session.commands.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Commands that need not be waited for.
+    pub(crate) fn take_command(&mut self) -> Option<Command> {
+        self.session.as_mut()?.commands.try_recv().ok()
+    }
+
+    /// Whether the run has to stand still instead of beginning its next step.
+    pub(crate) fn stops(
+        &mut self,
+        run: &mut Run,
+        clock: &mut Clock,
+        evaluator: &Evaluator,
+    ) -> bool {
+        if self.session.is_none() || run.is_paused() {
+            return run.is_paused();
+        }
+        let Some(next) = run.upcoming() else { return false };
+        if self.let_through.take().is_some_and(|path| path == next.path) {
+            return false;
+        }
+        let why = match &self.mode {
+            Mode::Start => Some(PauseReason::Asked),
+            Mode::Step => Some(PauseReason::Stepped),
+            Mode::StepOver(over) if !next.path.is_inside(over) => Some(PauseReason::Stepped),
+            _ => self
+                .hit(&next.node, When::Before, run, evaluator)
+                .then(|| PauseReason::Before(Arc::clone(&next.node))),
+        };
+        let Some(why) = why else { return false };
+        self.pause(run, clock, why);
+        self.let_through = Some(next.path);
+        true
+    }
+
+    /// Something happened; a breakpoint after a node may be reached by it.
+    pub(crate) fn saw(
+        &mut self,
+        event: &Event,
+        run: &mut Run,
+        clock: &mut Clock,
+        evaluator: &Evaluator,
+    ) {
+        if self.session.is_none() {
+            return;
+        }
+        match event {
+            Event::StepStarted { step, node, .. } => {
+                self.nodes.insert(*step, Arc::clone(node));
+            }
+            Event::StepFinished { step, .. } | Event::StepFailed { step, .. } => {
+                let Some(node) = self.nodes.remove(step) else { return };
+                if self.hit(&node, When::After, run, evaluator) {
+                    self.pause(run, clock, PauseReason::After(node));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Does what the debugger wants; none if it went away, which lets the run go on.
+    pub(crate) fn obey(&mut self, command: Option<Command>, run: &mut Run, clock: &mut Clock) {
+        // Whoever asked may have gone since, and then wants no answer.
+        match command {
+            None => {
+                self.session = None;
+                self.resume(run, clock, Mode::Run);
+            }
+            Some(Command::Move(how, reply)) => {
+                self.go(how, run, clock);
+                reply.send(()).ok();
+            }
+            Some(Command::SetBreakpoints(breakpoints, reply)) => {
+                if let Some(session) = &mut self.session {
+                    session.breakpoints = breakpoints.into_iter().map(|point| (point, 0)).collect();
+                }
+                reply.send(()).ok();
+            }
+            Some(Command::Context(scope, reply)) => {
+                drop(reply.send(run.view(scope.as_ref()).map(|view| view.context())));
+            }
+            Some(Command::SetOutput { scope, node, output, reply }) => {
+                drop(reply.send(run.set_output(scope.as_ref(), &node, output, clock.now())));
+            }
+        }
+    }
+
+    fn go(&mut self, how: Move, run: &mut Run, clock: &mut Clock) {
+        match how {
+            Move::Pause => self.pause(run, clock, PauseReason::Asked),
+            Move::Resume => self.resume(run, clock, Mode::Run),
+            Move::Step => {
+                self.let_through = run.upcoming().map(|next| next.path);
+                self.resume(run, clock, Mode::Step);
+            }
+            Move::StepOver => {
+                self.let_through = run.upcoming().map(|next| next.path);
+                let mode = self.let_through.clone().map_or(Mode::Step, Mode::StepOver);
+                self.resume(run, clock, mode);
+            }
+            Move::Stop => {
+                self.resume(run, clock, Mode::Run);
+                run.cancel("stopped by the debugger", clock.now());
+            }
+        }
+    }
+
+    fn pause(&mut self, run: &mut Run, clock: &mut Clock, why: PauseReason) {
+        if run.is_paused() || run.outcome().is_some() {
+            return;
+        }
+        run.pause(why.clone(), clock.now());
+        clock.pause();
+        self.mode = Mode::Run;
+        if let Some(session) = &self.session {
+            let next = run.upcoming();
+            session.state.send_replace(DebugState::Paused { why, next });
+        }
+    }
+
+    fn resume(&mut self, run: &mut Run, clock: &mut Clock, mode: Mode) {
+        if !run.is_paused() {
+            return;
+        }
+        self.mode = mode;
+        run.resume(clock.resume(), clock.now());
+        if let Some(session) = &self.session {
+            session.state.send_replace(DebugState::Running);
+        }
+    }
+
+    /// Whether a breakpoint is reached here, as often as it wants to be.
+    fn hit(&mut self, node: &str, when: When, run: &Run, evaluator: &Evaluator) -> bool {
+        let Some(session) = &mut self.session else { return false };
+        let mut is_hit = false;
+        for (point, count) in &mut session.breakpoints {
+            if *point.node != *node || point.when != when {
+                continue;
+            }
+            let holds = match (&point.condition, run.view(None)) {
+                (Some(rule), Some(view)) => evaluator.holds(rule, view),
+                _ => true,
+            };
+            if holds {
+                *count += 1;
+                is_hit |= *count >= point.hits;
+            }
+        }
+        is_hit
+    }
+}

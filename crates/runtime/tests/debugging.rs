@@ -1,0 +1,234 @@
+//! Debugging runs: where they stop, what can be seen and changed there, and how they go on.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+#[path = "support/compile.rs"]
+mod compile;
+#[path = "support/scripted.rs"]
+mod scripted;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mcpgraph_engine::{Event, NotChanged, PauseReason};
+use mcpgraph_expr::JsonLogic;
+use mcpgraph_graph::Graph;
+use mcpgraph_runtime::{
+    Breakpoint, Caller, DebugState, Debugger, Execution, Finished, RunEnded, Runtime, When,
+};
+use mcpgraph_value::{Map, Value};
+use tokio::task::JoinHandle;
+
+use scripted::Scripted;
+
+const GRAPH: &str = r#"
+server: { name: debugging, version: "1" }
+executionLimits: { maxExecutionTimeMs: 400 }
+tools:
+  - name: sum_to
+    description: Adds the numbers from 1 to n
+    inputSchema: { type: object, properties: { n: { type: number } }, required: [n] }
+    nodes:
+      - { id: entry, type: entry, next: count }
+      - id: count
+        type: transform
+        transform: { expr: "{ 'i': $executionCount('count') + 1, 'sum': ($executionCount('count') = 0 ? 0 : $nodeExecution('count', -1).sum) + $executionCount('count') + 1 }" }
+        next: more
+      - id: more
+        type: switch
+        conditions:
+          - { rule: { "<": [{ var: count.i }, { var: entry.n }] }, target: count }
+          - { target: exit }
+      - { id: exit, type: exit }
+  - name: outer
+    description: Calls another tool
+    inputSchema: { type: object, properties: { n: { type: number } } }
+    nodes:
+      - { id: entry, type: entry, next: inner }
+      - { id: inner, type: graph, tool: sum_to, args: { n: 2 }, next: last }
+      - { id: last, type: transform, transform: { expr: "$.inner.sum * 10" }, next: exit }
+      - { id: exit, type: exit }
+"#;
+
+struct World {
+    runtime: Arc<Runtime>,
+    graph: Arc<Graph>,
+    events: Arc<Log>,
+}
+
+#[derive(Default)]
+struct Log(Mutex<Vec<Event>>);
+
+impl Caller for Log {
+    fn event(&self, event: &Event) {
+        self.0.lock().unwrap().push(event.clone());
+    }
+}
+
+impl World {
+    fn new() -> Self {
+        let runtime = Arc::new(Runtime::new(Arc::new(Scripted::new("{}").unwrap())));
+        let graph = compile::compile(GRAPH).unwrap();
+        Self { runtime, graph, events: Arc::default() }
+    }
+
+    /// Begins a run under a debugger.
+    fn debug(
+        &self,
+        tool: &str,
+        n: i64,
+        starts_paused: bool,
+        breakpoints: Vec<Breakpoint>,
+    ) -> (Debugger, JoinHandle<Finished>) {
+        let (debugger, session) = Debugger::new(starts_paused, breakpoints);
+        let tool = Arc::clone(self.graph.tool(tool).unwrap());
+        let input = Value::object(Map::from_iter([("n", n)]));
+        let execution = Execution {
+            debug: Some(session),
+            caller: Arc::clone(&self.events) as _,
+            ..Execution::new(Arc::clone(&self.graph), tool, input)
+        };
+        let runtime = Arc::clone(&self.runtime);
+        (debugger, tokio::spawn(async move { runtime.execute(execution).await }))
+    }
+}
+
+fn before(node: &str) -> Breakpoint {
+    Breakpoint { node: node.into(), when: When::Before, condition: None, hits: 1 }
+}
+
+/// Waits until the run stands still; why it does, and before which node.
+async fn stopped(debugger: &mut Debugger) -> (PauseReason, String) {
+    match debugger.stopped().await {
+        DebugState::Paused { why, next } => {
+            (why, next.map(|next| next.node.to_string()).unwrap_or_default())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn result(run: JoinHandle<Finished>) -> Value {
+    run.await.unwrap().outcome.unwrap()
+}
+
+fn json(text: &str) -> Value {
+    Value::from_json(text).unwrap()
+}
+
+#[tokio::test]
+async fn a_run_that_starts_paused_goes_step_by_step() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("sum_to", 1, true, Vec::new());
+    assert_eq!(stopped(&mut debugger).await, (PauseReason::Asked, "entry".to_owned()));
+    for node in ["count", "more", "exit"] {
+        debugger.step().await.unwrap();
+        assert_eq!(stopped(&mut debugger).await, (PauseReason::Stepped, node.to_owned()));
+    }
+    let context = debugger.context(None).await.unwrap().unwrap();
+    assert_eq!(context, json(r#"{"entry":{"n":1},"count":{"i":1,"sum":1},"more":"exit"}"#));
+    debugger.step().await.unwrap();
+    assert_eq!(debugger.stopped().await, DebugState::Ended);
+    assert_eq!(result(run).await, json(r#"{"i":1,"sum":1}"#));
+    assert_eq!(debugger.resume().await, Err(RunEnded));
+}
+
+#[tokio::test]
+async fn a_breakpoint_waits_for_its_condition_and_its_turn() {
+    let world = World::new();
+    let condition = JsonLogic::compile(&json(r#"{">=": [{"var": "count.i"}, 3]}"#)).unwrap();
+    let point = Breakpoint { condition: Some(Arc::new(condition)), hits: 2, ..before("more") };
+    let (mut debugger, run) = world.debug("sum_to", 9, false, vec![point]);
+    assert_eq!(
+        stopped(&mut debugger).await,
+        (PauseReason::Before("more".into()), "more".to_owned())
+    );
+    let context = debugger.context(None).await.unwrap().unwrap();
+    assert_eq!(context.get("count").unwrap().get("i"), Some(&Value::from(4)));
+    debugger.set_breakpoints(Vec::new()).await.unwrap();
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await.get("sum"), Some(&Value::from(45)));
+}
+
+#[tokio::test]
+async fn a_breakpoint_after_a_node_sees_its_output() {
+    let world = World::new();
+    let point = Breakpoint { when: When::After, ..before("count") };
+    let (mut debugger, run) = world.debug("sum_to", 1, false, vec![point]);
+    assert_eq!(
+        stopped(&mut debugger).await,
+        (PauseReason::After("count".into()), "more".to_owned())
+    );
+    let context = debugger.context(None).await.unwrap().unwrap();
+    assert_eq!(context.get("count"), Some(&json(r#"{"i":1,"sum":1}"#)));
+    debugger.resume().await.unwrap();
+    result(run).await;
+}
+
+#[tokio::test]
+async fn stepping_over_does_not_stop_inside() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("outer", 0, false, vec![before("inner")]);
+    stopped(&mut debugger).await;
+    debugger.step_over().await.unwrap();
+    assert_eq!(stopped(&mut debugger).await, (PauseReason::Stepped, "last".to_owned()));
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await, Value::from(30));
+
+    let (mut debugger, run) = world.debug("outer", 0, false, vec![before("inner")]);
+    stopped(&mut debugger).await;
+    debugger.step().await.unwrap();
+    assert_eq!(stopped(&mut debugger).await, (PauseReason::Stepped, "entry".to_owned()));
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await, Value::from(30));
+}
+
+#[tokio::test]
+async fn a_changed_output_is_what_the_run_goes_on_with() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("sum_to", 5, false, vec![before("more")]);
+    stopped(&mut debugger).await;
+    let refused = debugger.set_output(None, "nobody".into(), Value::Null).await;
+    assert_eq!(refused, Err(NotChanged::NoOutput("nobody".into())));
+    debugger.set_output(None, "count".into(), json(r#"{"i":5,"sum":-1}"#)).await.unwrap();
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await, json(r#"{"i":5,"sum":-1}"#));
+    let events = world.events.0.lock().unwrap();
+    assert!(events.iter().any(|event| matches!(event, Event::OutputChanged { .. })));
+}
+
+#[tokio::test]
+async fn a_paused_run_has_all_the_time() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("sum_to", 2, false, vec![before("more")]);
+    stopped(&mut debugger).await;
+    // Longer than the run may take.
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    debugger.set_breakpoints(Vec::new()).await.unwrap();
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await.get("sum"), Some(&Value::from(3)));
+    let events = world.events.0.lock().unwrap();
+    let waited = events.iter().find_map(|event| match event {
+        Event::Resumed { waited, .. } => Some(*waited),
+        _ => None,
+    });
+    assert!(waited.unwrap() >= Duration::from_millis(600));
+}
+
+#[tokio::test]
+async fn a_debugger_that_goes_away_releases_the_run() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("sum_to", 3, false, vec![before("more")]);
+    stopped(&mut debugger).await;
+    drop(debugger);
+    assert_eq!(result(run).await.get("sum"), Some(&Value::from(6)));
+}
+
+#[tokio::test]
+async fn a_stopped_run_is_cancelled() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("sum_to", 3, true, Vec::new());
+    stopped(&mut debugger).await;
+    debugger.stop().await.unwrap();
+    let error = run.await.unwrap().outcome.unwrap_err();
+    assert_eq!(error.message, "stopped by the debugger");
+}
