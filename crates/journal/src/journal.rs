@@ -25,8 +25,9 @@ pub struct Journal {
     pub(crate) dir: PathBuf,
     pub(crate) shared: Arc<Shared>,
     readers: Mutex<Vec<Connection>>,
-    /// Hears of the end of the writer; none where nothing is written.
-    writer: Option<Receiver<()>>,
+    /// Hears of the end of the writer, behind a lock so that threads can share the journal; none
+    /// where nothing is written.
+    writer: Option<Mutex<Receiver<()>>>,
 }
 
 /// How the store keeps up.
@@ -89,7 +90,7 @@ impl Journal {
             })
             .map_err(failed)?;
         let readers = Mutex::default();
-        Ok(Self { dir: dir.to_owned(), shared, readers, writer: Some(end) })
+        Ok(Self { dir: dir.to_owned(), shared, readers, writer: Some(Mutex::new(end)) })
     }
 
     /// Opens an existing store for reading, while others may be writing. Runs that are begun here
@@ -158,7 +159,7 @@ impl Drop for Journal {
     fn drop(&mut self) {
         self.shared.close();
         if let Some(end) = &self.writer
-            && end.recv_timeout(self.shared.options.wait).is_err()
+            && end.lock().recv_timeout(self.shared.options.wait).is_err()
         {
             tracing::warn!("the record of the latest runs may not be complete: the disk is slow");
         }

@@ -47,7 +47,8 @@ impl RunRecorder {
 
     /// Records an event. Events are numbered from 0 in the order of these calls. Never blocks.
     ///
-    /// Deliveries of a run are made in the order of its events.
+    /// Deliveries of a run are made in the order of its events, unless more than twice as many as
+    /// may be queued wait: then what comes is told of at once.
     pub fn record(&self, event: &Event, deliver: Option<Delivery>) {
         self.shared.record(&self.run, event, deliver);
     }

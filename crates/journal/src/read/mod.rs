@@ -10,3 +10,6 @@ mod steps;
 mod whole;
 
 pub(crate) use events::RunReader;
+
+#[cfg(test)]
+mod tests;

@@ -295,10 +295,12 @@ impl Shared {
 
     /// The store took something. True if it had not for a while.
     pub(crate) fn succeeded(&self) -> bool {
+        self.queue.lock().taken = None;
+        self.stalled.store(false, Ordering::Release);
+        let was_failing = self.last_error.lock().take().is_some();
         let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
         self.committed.send_replace(commits);
-        self.stalled.store(false, Ordering::Release);
-        self.last_error.lock().take().is_some()
+        was_failing
     }
 
     /// The store did not take something. True if it had until now.

@@ -26,16 +26,21 @@ pub(crate) struct Keeper {
     is_behind: bool,
     /// Something was forgotten since the file was last tidied.
     is_untidy: bool,
+    /// Something was written since it was last looked.
+    is_stale: bool,
 }
 
 impl Keeper {
     pub(crate) fn new(retention: Retention) -> Self {
-        Self { retention, looked: None, is_behind: false, is_untidy: false }
+        Self { retention, looked: None, is_behind: false, is_untidy: false, is_stale: true }
     }
 
-    /// Whether it wants to be called again soon, without anything having happened.
+    /// When it wants to be called again, should nothing happen.
     pub(crate) fn patience(&self) -> Option<Duration> {
-        (self.is_behind || self.is_untidy).then_some(Duration::ZERO)
+        if self.is_behind || self.is_untidy {
+            return Some(Duration::ZERO);
+        }
+        self.is_stale.then_some(EVERY)
     }
 
     /// Forgets a few runs if it is time to; tidies up when there is nothing else to do.
@@ -45,23 +50,21 @@ impl Keeper {
         dir: &Path,
         is_idle: bool,
     ) -> rusqlite::Result<()> {
-        let is_due = self.looked.is_none_or(|looked| looked.elapsed() >= EVERY);
+        self.is_stale |= !is_idle;
+        let is_due = self.is_stale && self.looked.is_none_or(|looked| looked.elapsed() >= EVERY);
         if is_due || self.is_behind {
             self.looked = Some(Instant::now());
+            self.is_stale = false;
+            self.is_behind = false;
             self.is_behind = self.forget(connection, dir)?;
         } else if is_idle && self.is_untidy {
             self.is_untidy = false;
-            remove_definitions(connection)?;
-            let sql = format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})");
-            // The pragma works as it is stepped through.
-            let mut statement = connection.prepare(&sql)?;
-            let mut rows = statement.query([])?;
-            while rows.next()?.is_some() {}
+            self.is_untidy = tidy(connection)?;
         }
         Ok(())
     }
 
-    /// Forgets some of the oldest runs; true if there are more to forget.
+    /// Forgets some of the oldest runs; true if there may be more to forget.
     fn forget(&mut self, connection: &mut Connection, dir: &Path) -> rusqlite::Result<bool> {
         let excess = self.excess(connection)?;
         let oldest = self.retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
@@ -79,7 +82,6 @@ impl Keeper {
             )?
             .query_map([AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<_, _>>()?;
-        let is_full = candidates.len() == AT_ONCE as usize;
         let mut forgotten = 0;
         for (no, started, writer) in candidates {
             let is_excess = forgotten < excess || started < before;
@@ -90,7 +92,7 @@ impl Keeper {
         }
         transaction.commit()?;
         self.is_untidy |= forgotten > 0;
-        Ok(is_full && forgotten == u64::from(AT_ONCE))
+        Ok(forgotten > 0)
     }
 
     /// How many runs there are too many, by number and by size, about.
@@ -110,4 +112,20 @@ impl Keeper {
         let share = u128::from(runs) * u128::from(bytes - max_bytes) / u128::from(bytes);
         Ok(by_count.max(share as u64 + 1))
     }
+}
+
+/// Gives some of what is free back to the system; true if there is more.
+fn tidy(connection: &Connection) -> rusqlite::Result<bool> {
+    remove_definitions(connection)?;
+    // The pragma works as it is stepped through.
+    let mut statement =
+        connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})"))?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    let free: i64 = connection.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
+    if free == 0 {
+        // The file itself gets shorter when the log of changes is taken over.
+        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+    }
+    Ok(free > 0)
 }

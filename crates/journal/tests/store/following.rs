@@ -1,0 +1,101 @@
+use std::sync::Arc;
+
+use mcpgraph_engine::Event;
+use mcpgraph_journal::{Journal, JournalOptions, RunStatus};
+use mcpgraph_value::Value;
+use parking_lot::Mutex;
+
+use crate::support::{finished, keep, new_run, open, short_run, started, step};
+
+#[tokio::test]
+async fn what_is_delivered_is_in_the_file() {
+    let (dir, journal) = open(JournalOptions::default());
+    let recorder = journal.begin(new_run("t"));
+    let id = recorder.id();
+    let reader = Arc::new(Mutex::new(None));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let path = dir.path().to_owned();
+    let log = Arc::clone(&seen);
+    let deliver = Arc::new(move |event: &Event| {
+        let mut reader = reader.lock();
+        let journal = reader.get_or_insert_with(|| Journal::open_read(&path).unwrap());
+        log.lock().push((event.clone(), journal.events(id, 0, 100).unwrap().len()));
+    });
+    let events = short_run("t", &Value::from(1));
+    for event in &events {
+        recorder.record(event, Some(deliver.clone()));
+    }
+    assert!(recorder.committed().await);
+    // Deliveries come after the commit; closing waits for them.
+    journal.close();
+    let seen = seen.lock();
+    assert_eq!(seen.len(), events.len());
+    for (index, (event, in_file)) in seen.iter().enumerate() {
+        assert_eq!(event, &events[index]);
+        assert!(*in_file > index, "event {index} of {in_file}");
+    }
+}
+
+#[tokio::test]
+async fn a_reader_follows_one_run_and_loses_nothing() {
+    let (_dir, journal) = open(JournalOptions::default());
+    let recorder = journal.begin(new_run("t"));
+    let id = recorder.id();
+    let mut follower = journal.follow(Some(id));
+    recorder.record(&started("t", Value::Null), None);
+    assert!(follower.changed().await);
+    for number in 0..20 {
+        recorder.record(&step(number, &[number as u32], "n", None), None);
+        if number % 5 == 0 {
+            assert!(recorder.committed().await);
+        }
+    }
+    recorder.record(&finished(Value::Null), None);
+    let mut next = 0;
+    while next < 22 {
+        for (seq, _) in journal.events(id, next, 4).unwrap() {
+            assert_eq!(seq, next);
+            next += 1;
+        }
+        if next < 22 && journal.events(id, next, 1).unwrap().is_empty() {
+            assert!(follower.changed().await);
+        }
+    }
+    drop(recorder);
+    let mut idle = journal.follow(None);
+    journal.close();
+    while idle.changed().await {}
+}
+
+#[tokio::test]
+async fn changes_tell_of_every_run_that_is_new_or_different() {
+    let (_dir, journal) = open(JournalOptions::default());
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        ids.push(keep(&journal, new_run("t"), &short_run("t", &number.into())).await);
+    }
+    let (mut since, mut seen) = (0, Vec::new());
+    loop {
+        let changes = journal.changes(since, 2).unwrap();
+        assert!(changes.next > since || changes.runs.is_empty());
+        seen.extend(changes.runs.iter().map(|run| run.id));
+        since = changes.next;
+        if !changes.more {
+            break;
+        }
+    }
+    assert_eq!(seen, ids);
+    assert!(journal.changes(since, 10).unwrap().runs.is_empty());
+
+    let recorder = journal.begin(new_run("long"));
+    recorder.record(&started("long", Value::Null), None);
+    assert!(recorder.committed().await);
+    let changes = journal.changes(since, 10).unwrap();
+    assert_eq!(changes.runs.len(), 1);
+    assert_eq!(changes.runs[0].status, RunStatus::Running);
+    recorder.record(&finished(Value::Null), None);
+    assert!(recorder.committed().await);
+    let changes = journal.changes(changes.next, 10).unwrap();
+    assert_eq!(changes.runs.len(), 1);
+    assert_eq!(changes.runs[0].status, RunStatus::Succeeded);
+}

@@ -1,0 +1,121 @@
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use mcpgraph_engine::{ErrorKind, Event, RunError, StepPath};
+use mcpgraph_graph::Digest;
+use mcpgraph_journal::{Journal, JournalOptions, NewRun, Origin, RunId, RunRecorder};
+use mcpgraph_value::Value;
+use tempfile::TempDir;
+
+pub(crate) fn open(options: JournalOptions) -> (TempDir, Journal) {
+    let dir = TempDir::new().unwrap();
+    let journal = Journal::open(dir.path(), options).unwrap();
+    (dir, journal)
+}
+
+pub(crate) fn version() -> Digest {
+    Digest::of("the tool")
+}
+
+pub(crate) fn new_run(tool: &str) -> NewRun {
+    NewRun {
+        id: RunId::new(),
+        tool: tool.into(),
+        digest: version(),
+        definition: Some("tools: []".into()),
+        origin: Origin::default(),
+        started: SystemTime::now(),
+    }
+}
+
+pub(crate) fn json(text: &str) -> Value {
+    Value::from_json(text).unwrap()
+}
+
+pub(crate) fn at(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+pub(crate) fn started(tool: &str, input: Value) -> Event {
+    Event::Started { tool: tool.into(), digest: version(), input, seed: 7 }
+}
+
+pub(crate) fn step(step: u64, path: &[u32], node: &str, input: Option<Value>) -> Event {
+    Event::StepStarted {
+        step,
+        path: StepPath::new(path),
+        node: node.into(),
+        kind: "mcp",
+        input,
+        item_name: None,
+        began: at(step * 10),
+        at: at(step * 10 + 1),
+    }
+}
+
+pub(crate) fn done(step: u64, output: Value, edge: Option<&str>) -> Event {
+    Event::StepFinished { step, output, edge: edge.map(Into::into), at: at(step * 10 + 5) }
+}
+
+pub(crate) fn finished(output: Value) -> Event {
+    Event::Finished { outcome: Ok(output), at: at(1000) }
+}
+
+pub(crate) fn failed(message: &str) -> Event {
+    let error = RunError::new(ErrorKind::ToolError, message);
+    Event::Finished { outcome: Err(error), at: at(2000) }
+}
+
+/// The events of a run of one node.
+pub(crate) fn short_run(tool: &str, output: &Value) -> Vec<Event> {
+    vec![
+        started(tool, json(r#"{"n":1}"#)),
+        step(0, &[0], "work", Some(json(r#"{"a":[1,2]}"#))),
+        done(0, output.clone(), None),
+        finished(output.clone()),
+    ]
+}
+
+/// Records a run whole and waits until it is in the file.
+pub(crate) async fn keep(journal: &Journal, run: NewRun, events: &[Event]) -> RunId {
+    let id = run.id;
+    let recorder = record(journal, run, events);
+    assert!(recorder.committed().await, "{:?}", journal.status());
+    id
+}
+
+pub(crate) fn record(journal: &Journal, run: NewRun, events: &[Event]) -> RunRecorder {
+    let recorder = journal.begin(run);
+    for event in events {
+        recorder.record(event, None);
+    }
+    recorder
+}
+
+/// Everything that is in the files of a store.
+pub(crate) fn raw_bytes(dir: &std::path::Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        bytes.extend(std::fs::read(entry.unwrap().path()).unwrap());
+    }
+    bytes
+}
+
+pub(crate) fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+pub(crate) fn shared(text: &str) -> Arc<str> {
+    text.into()
+}
+
+/// Text that does not get shorter by compressing it.
+pub(crate) fn noise(seed: u64, bytes: usize) -> Value {
+    let mut state = seed;
+    let letters = (0..bytes).map(|_| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b' ' + 10 + (state >> 57) as u8 % 80)
+    });
+    letters.collect::<String>().into()
+}
