@@ -15,7 +15,6 @@ mod schema;
 mod serve;
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser as _};
 use mcpgraph_diagnostics::{Diagnostics, codes};
@@ -139,12 +138,6 @@ enum Threads {
     PerCore,
 }
 
-/// How often the timers are looked at even if none is due.
-///
-/// To set a timer for later than the next look takes no system call. The limits of a call are such
-/// timers, and almost none is ever reached.
-const LOOK_AT_TIMERS: Duration = Duration::from_secs(10);
-
 /// Runs everything that waits.
 fn block_on<T>(
     threads: Threads,
@@ -155,14 +148,8 @@ fn block_on<T>(
         Threads::PerCore => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build()?;
-    runtime.spawn(async {
-        let mut looks = tokio::time::interval(LOOK_AT_TIMERS);
-        loop {
-            looks.tick().await;
-        }
-    });
     let outcome = runtime.block_on(work);
     // An evaluation that cannot be interrupted must not keep the process alive.
-    runtime.shutdown_timeout(Duration::from_millis(200));
+    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     outcome
 }
