@@ -18,6 +18,7 @@ mod liveness;
 mod mask;
 mod options;
 mod origin;
+mod present;
 mod read;
 mod recorder;
 mod schema;
@@ -33,6 +34,7 @@ pub use id::RunId;
 pub use journal::{Follower, Journal, JournalStatus};
 pub use options::{JournalOptions, Redaction, Retention};
 pub use origin::{Face, Origin, Parent, TraceContext};
+pub use present::rfc3339;
 pub use recorder::{Delivery, NewRun, RunRecorder};
 pub use stored::{Payload, StoredError, StoredEvent, Truncated};
 pub use summary::{

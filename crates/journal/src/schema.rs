@@ -3,9 +3,9 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use crate::JournalError;
 
@@ -19,7 +19,11 @@ const APPLICATION_ID: i64 = 0x6d63_7067;
 const MIGRATIONS: [&str; 1] = [FORMAT_1];
 
 /// How long a connection waits for another process that writes.
-const BUSY_TIMEOUT: Duration = Duration::from_millis(1000);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long opening is tried while others open, too, and how long it rests in between.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
+const OPEN_PAUSE: Duration = Duration::from_millis(10);
 
 /// After how many pages the log of changes is taken over into the file.
 const CHECKPOINT_PAGES: u32 = 2000;
@@ -141,7 +145,26 @@ pub(crate) fn create_private_file(path: &Path) -> io::Result<fs::File> {
 }
 
 /// A connection that writes; the tables are brought to the newest format.
+///
+/// SQLite does not wait while another process turns on the log of changes, so this does.
 pub(crate) fn open_writer(dir: &Path) -> Result<Connection, JournalError> {
+    let began = Instant::now();
+    loop {
+        match try_open_writer(dir) {
+            Err(JournalError::Sqlite(error))
+                if matches!(
+                    error.sqlite_error_code(),
+                    Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+                ) && began.elapsed() < OPEN_TIMEOUT =>
+            {
+                std::thread::sleep(OPEN_PAUSE);
+            }
+            opened => return opened,
+        }
+    }
+}
+
+fn try_open_writer(dir: &Path) -> Result<Connection, JournalError> {
     let path = path(dir);
     let mut connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let format = check_format(&connection, &path)?;
@@ -187,12 +210,12 @@ fn check_format(connection: &Connection, path: &Path) -> Result<i64, JournalErro
     let number = |name| {
         connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(|error| {
             match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::NotADatabase) => not_a_store(),
+                Some(ErrorCode::NotADatabase) => not_a_store(),
                 _ => error.into(),
             }
         })
     };
-    let known = MIGRATIONS.len() as i64;
+    let known = (MIGRATIONS.len() as u64).cast_signed();
     match (number("application_id")?, number("user_version")?) {
         (APPLICATION_ID, found) if found > known => {
             Err(JournalError::Newer { path: path.to_owned(), found, known })
@@ -209,7 +232,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), JournalError>
     let format = check_format(&transaction, path)?;
     for (index, migration) in MIGRATIONS.iter().enumerate().skip(format as usize) {
         transaction.execute_batch(migration)?;
-        transaction.pragma_update(None, "user_version", index as i64 + 1)?;
+        transaction.pragma_update(None, "user_version", (index as u64 + 1).cast_signed())?;
     }
     if format == 0 {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

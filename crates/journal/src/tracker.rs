@@ -210,10 +210,13 @@ impl Tracker {
     }
 }
 
+/// Nodes with the events that gave their latest outputs.
+type Latest = Vec<(String, u64)>;
+
 #[derive(serde::Deserialize)]
 struct Snapshot {
     open: Vec<(StepId, String, String, String, u64, Vec<u64>)>,
-    scopes: Vec<(String, Vec<(String, u64)>, Option<u64>)>,
+    scopes: Vec<(String, Latest, Option<u64>)>,
 }
 
 impl ScopeOutputs {

@@ -18,7 +18,7 @@ impl Journal {
                 .prepare_cached(
                     "SELECT change FROM runs WHERE change > ? ORDER BY change LIMIT 1 OFFSET ?",
                 )?
-                .query_map(params![since, limit.max(1) as i64 - 1], |row| row.get(0))?
+                .query_map(params![since, i64::try_from(limit.max(1)).unwrap_or(i64::MAX) - 1], |row| row.get(0))?
                 .next()
                 .transpose()?
                 .unwrap_or(latest);

@@ -15,10 +15,10 @@ pub(crate) const COLUMNS: &str = "no, id, change, started, duration, status, wri
      traceparent, tracestate, parent, parent_step";
 
 /// How many runs that go on from one are told of.
-const MAX_CHILDREN: usize = 1000;
+const MAX_CHILDREN: i64 = 1000;
 
 /// How many runs an ambiguous beginning of an id names.
-const MAX_CANDIDATES: usize = 5;
+const MAX_CANDIDATES: u8 = 5;
 
 /// Reads rows of runs.
 pub(crate) struct Rows {
@@ -80,7 +80,7 @@ impl Journal {
             let mut statement = connection
                 .prepare_cached("SELECT id FROM runs WHERE parent = ? ORDER BY id LIMIT ?")?;
             run.children = statement
-                .query_map(rusqlite::params![id.as_bytes(), MAX_CHILDREN as i64], |row| {
+                .query_map(rusqlite::params![id.as_bytes(), MAX_CHILDREN], |row| {
                     row.get(0).map(RunId::from_bytes)
                 })?
                 .collect::<Result<_, _>>()?;
@@ -112,10 +112,9 @@ impl Journal {
         let mut candidates: Vec<RunId> = self.read(|connection| {
             let ids = connection
                 .prepare_cached("SELECT id FROM runs WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?")?
-                .query_map(
-                    rusqlite::params![filled(0), filled(15), MAX_CANDIDATES as i64 + 1],
-                    |row| row.get(0).map(RunId::from_bytes),
-                )?
+                .query_map(rusqlite::params![filled(0), filled(15), MAX_CANDIDATES + 1], |row| {
+                    row.get(0).map(RunId::from_bytes)
+                })?
                 .collect::<Result<_, _>>()?;
             Ok(ids)
         })?;
@@ -123,8 +122,8 @@ impl Journal {
             [] => Err(JournalError::NoRun(prefix.to_owned())),
             [id] => Ok(*id),
             _ => {
-                let more = candidates.len() > MAX_CANDIDATES;
-                candidates.truncate(MAX_CANDIDATES);
+                let more = candidates.len() > usize::from(MAX_CANDIDATES);
+                candidates.truncate(MAX_CANDIDATES.into());
                 Err(JournalError::Ambiguous { prefix: prefix.to_owned(), candidates, more })
             }
         }

@@ -121,10 +121,10 @@ impl Document {
         for (index, (seq, event)) in self.events.iter().enumerate() {
             let is_last = index + 1 == self.events.len();
             match event {
-                StoredEvent::Started { tool, digest, .. } => {
-                    if *seq != 0 || *tool != self.tool || *digest != self.digest {
-                        return Err(bad(format!("event {seq} starts something else")));
-                    }
+                StoredEvent::Started { tool, digest, .. }
+                    if *seq != 0 || *tool != self.tool || *digest != self.digest =>
+                {
+                    return Err(bad(format!("event {seq} starts something else")));
                 }
                 StoredEvent::StepStarted { step, path, .. } => {
                     if path.positions().is_empty() || *step < begun {

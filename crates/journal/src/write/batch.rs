@@ -235,7 +235,7 @@ impl Part<'_> {
             .prepare_cached("INSERT INTO snapshots (key, begun, state) VALUES (?, ?, ?)")?
             .execute(params![
                 key(no, state.events),
-                state.tracker.begun as i64,
+                state.tracker.begun.cast_signed(),
                 state.tracker.to_json(),
             ])?;
         Ok(())
@@ -265,13 +265,13 @@ impl Part<'_> {
                 state.at.as_micros() as i64,
                 state.status().name(),
                 self.writer,
-                state.steps as i64,
-                state.events as i64,
-                state.lost as i64,
+                state.steps.cast_signed(),
+                state.events.cast_signed(),
+                state.lost.cast_signed(),
                 row.tool,
                 row.digest.as_bytes(),
                 definition.as_ref().map(ContentDigest::as_bytes),
-                reached.map(|(step, _)| *step as i64),
+                reached.map(|(step, _)| step.cast_signed()),
                 reached.map(|(_, node)| &**node),
                 state.error,
                 origin.face.name(),
@@ -280,7 +280,7 @@ impl Part<'_> {
                 origin.trace.as_ref().map(|trace| &*trace.traceparent),
                 origin.trace.as_ref().and_then(|trace| trace.tracestate.as_deref()),
                 origin.parent.as_ref().map(|parent| parent.run.as_bytes()),
-                origin.parent.as_ref().map(|parent| parent.from as i64),
+                origin.parent.as_ref().map(|parent| parent.from.cast_signed()),
             ])?;
         Ok(inserted > 0)
     }
@@ -297,10 +297,10 @@ impl Part<'_> {
                 self.change,
                 state.at.as_micros() as i64,
                 state.status().name(),
-                state.steps as i64,
-                state.events as i64,
-                state.lost as i64,
-                reached.map(|(step, _)| *step as i64),
+                state.steps.cast_signed(),
+                state.events.cast_signed(),
+                state.lost.cast_signed(),
+                reached.map(|(step, _)| step.cast_signed()),
                 reached.map(|(_, node)| &**node),
                 state.error,
                 no,

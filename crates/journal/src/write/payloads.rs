@@ -124,7 +124,7 @@ impl PayloadWriter<'_> {
                     )?
                     .insert(params![
                         digest.as_bytes(),
-                        json.len() as i64,
+                        (json.len() as u64).cast_signed(),
                         packed.is_some(),
                         packed.as_deref().unwrap_or(json),
                     ])?

@@ -8,9 +8,10 @@ mod driver;
 #[allow(dead_code, reason = "the tests of the engine use more of it")]
 mod graphs;
 
+use std::collections::HashMap;
 use std::time::SystemTime;
 
-use mcpgraph_engine::Event;
+use mcpgraph_engine::{Event, StepId, StepPath};
 use mcpgraph_journal::{Journal, JournalOptions, NewRun, Origin, RunId};
 use proptest::prelude::*;
 
@@ -47,7 +48,20 @@ proptest! {
 
         let journal = Journal::open_read(dir.path()).unwrap();
         prop_assert_eq!(&journal.whole_events(id, tool.digest).unwrap(), &driven.events);
+        // A loop that is told of when its items could not be evaluated in time does not say which
+        // it has when a retry finds them.
+        let silent: Vec<&StepPath> = driven.events.iter().filter_map(|event| match event {
+            Event::StepStarted { path, kind: "foreach", input: None, .. } => Some(path),
+            _ => None,
+        }).collect();
+        let paths: HashMap<StepId, &StepPath> = driven.events.iter().filter_map(|event| match event {
+            Event::StepStarted { step, path, .. } => Some((*step, path)),
+            _ => None,
+        }).collect();
         for (step, seen) in &driven.seen {
+            if silent.iter().any(|loop_| paths[step].positions().starts_with(loop_.positions())) {
+                continue;
+            }
             let told = journal.context_at(id, *step).unwrap();
             prop_assert_eq!(told.to_json(), seen.to_json(), "step {}", step);
         }

@@ -63,7 +63,7 @@ async fn a_run_of_a_living_process_is_running_and_one_of_a_dead_process_interrup
     assert_eq!(run.status, RunStatus::Interrupted);
     assert_eq!(run.reached, Some(Reached { step: 1, node: "b".into() }));
     assert_eq!(reader.list(&running).unwrap().runs.len(), 0);
-    assert_eq!(reader.list(&interrupted).unwrap().runs, [run.clone()]);
+    assert_eq!(reader.list(&interrupted).unwrap().runs, std::slice::from_ref(&run));
 
     // The next process that writes settles it for good.
     let next = Journal::open(dir.path(), JournalOptions::default()).unwrap();

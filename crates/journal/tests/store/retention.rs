@@ -50,7 +50,7 @@ async fn the_oldest_go_when_there_are_too_many() {
 async fn the_oldest_go_when_they_are_too_old() {
     let hours = |number| Duration::from_hours(u64::from(20 - number));
     let (dir, ids) = filled(20, hours, 1);
-    let max_age = Some(Duration::from_secs(5 * 3600 + 1800));
+    let max_age = Some(Duration::from_mins(5 * 60 + 30));
     let left = keep_until(&dir, Retention { max_age, ..NOTHING }, 6).await;
     assert_eq!(left[1..], ids.iter().rev().take(5).copied().collect::<Vec<_>>());
 }
