@@ -69,7 +69,8 @@ fn node_meta(call: &Call) -> Vec<(String, Raw)> {
     meta
 }
 
-async fn tell(mut told: mpsc::Receiver<Raw>, peer: &CallPeer) {
+async fn tell(told: Option<mpsc::Receiver<Raw>>, peer: &CallPeer) {
+    let Some(mut told) = told else { return };
     while let Some(params) = told.recv().await {
         peer.progress(&params).await;
     }
@@ -132,9 +133,9 @@ struct Reported {
 }
 
 impl Progress {
-    fn new(is_wanted: bool) -> (Self, mpsc::Receiver<Raw>) {
-        let (out, told) = mpsc::channel(PENDING_PROGRESS);
-        (Self { out: is_wanted.then_some(out), state: Mutex::default() }, told)
+    fn new(is_wanted: bool) -> (Self, Option<mpsc::Receiver<Raw>>) {
+        let (out, told) = is_wanted.then(|| mpsc::channel(PENDING_PROGRESS)).unzip();
+        (Self { out, state: Mutex::default() }, told)
     }
 
     fn started(&self, node: &str) {

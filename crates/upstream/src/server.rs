@@ -84,9 +84,10 @@ impl Server {
         method: &str,
         params: Option<Raw>,
         what: &str,
-        context: CallContext,
+        mut context: CallContext,
     ) -> Result<Raw, UpstreamError> {
         let trial = self.admit()?;
+        let (events, meta) = (context.events.take(), std::mem::take(&mut context.meta));
         let mut bounds = Bounds::new(self, what, &context, tokio::time::Instant::now());
         let permit = bounds.hold(self.permits.acquire()).await?;
         let waited = tokio::time::Instant::now();
@@ -101,10 +102,10 @@ impl Server {
         };
         let options = RequestOptions {
             timeout: bounds.remaining(),
-            progress: context.events.is_some(),
+            progress: events.is_some(),
             cancel: context.cancel.clone(),
-            events: context.events.clone(),
-            meta: context.meta.clone(),
+            events,
+            meta,
             ..RequestOptions::default()
         };
         let answer = connection.request(method, params, options).await;
