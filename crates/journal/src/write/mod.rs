@@ -3,6 +3,7 @@
 
 mod batch;
 mod chunk;
+mod estimate;
 mod payloads;
 mod queue;
 mod remove;
