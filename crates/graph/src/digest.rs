@@ -1,29 +1,87 @@
 use std::fmt;
+use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
-/// Names a version of a definition by what it says.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// Names a text, or a version of a definition, by what it says: the first half of a SHA-256.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 16]);
+
+/// A text is not a digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a digest has 32 hexadecimal digits")]
+pub struct NotADigest;
 
 impl Digest {
     /// The digest of a text.
-    pub fn of(text: &str) -> Self {
-        let full = Sha256::digest(text.as_bytes());
+    pub fn of(text: impl AsRef<[u8]>) -> Self {
+        let full = Sha256::digest(text.as_ref());
         let mut short = [0; 16];
         short.copy_from_slice(&full[..16]);
         Self(short)
+    }
+
+    /// The digest with these bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// Its digits, which are ASCII.
+    pub fn hex(&self) -> [u8; 32] {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [0; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        digits
+    }
+}
+
+impl FromStr for Digest {
+    type Err = NotADigest;
+
+    fn from_str(text: &str) -> Result<Self, NotADigest> {
+        let digits = text.as_bytes();
+        if digits.len() != 32 {
+            return Err(NotADigest);
+        }
+        let mut bytes = [0; 16];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let digit = |byte: u8| char::from(byte).to_digit(16).ok_or(NotADigest);
+            *byte = (digit(pair[0])? * 16 + digit(pair[1])?) as u8;
+        }
+        Ok(Self(bytes))
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(std::str::from_utf8(&self.hex()).unwrap_or_default())
     }
 }
 
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_what_it_shows() {
+        let digest = Digest::of("tools: []");
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+        assert_ne!(Digest::of("other"), digest);
+        assert_eq!("0123".parse::<Digest>(), Err(NotADigest));
+        assert_eq!("é".repeat(16).parse::<Digest>(), Err(NotADigest));
     }
 }

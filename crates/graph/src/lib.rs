@@ -15,7 +15,7 @@ mod schema;
 mod template;
 
 pub use compile::compile;
-pub use digest::Digest;
+pub use digest::{Digest, NotADigest};
 pub use draw::{dot, mermaid};
 pub use limits::Limits;
 pub use model::{Body, Case, Graph, Kind, Node, NodeIx, Retry, RetryOn, ServerMeta, Tool};

@@ -181,6 +181,10 @@ impl Graph {
 // === impl Kind ===
 
 impl Kind {
+    /// The words for all kinds.
+    pub const NAMES: [&'static str; 8] =
+        ["entry", "exit", "transform", "switch", "mcp", "foreach", "parallel", "graph"];
+
     /// The word users write for it.
     pub fn name(&self) -> &'static str {
         match self {

@@ -10,7 +10,6 @@
 //! It must not know how runs are executed, HTTP or the command line.
 
 mod codec;
-mod digest;
 mod error;
 mod id;
 mod journal;
@@ -28,10 +27,10 @@ mod tracker;
 mod transfer;
 mod write;
 
-pub use digest::{ContentDigest, NotADigest};
 pub use error::{JournalError, Missing, MissingPart};
 pub use id::RunId;
 pub use journal::{Follower, Journal, JournalStatus};
+pub use mcpgraph_graph::{Digest, NotADigest};
 pub use options::{JournalOptions, Redaction, Retention};
 pub use origin::{Face, Origin, Parent, TraceContext};
 pub use present::rfc3339;

@@ -5,8 +5,6 @@ use mcpgraph_engine::{ErrorKind, Event, LogLevel, PauseReason, RunError, StepId,
 use mcpgraph_graph::Digest;
 use mcpgraph_value::Value;
 
-use crate::ContentDigest;
-
 /// An event as the store has it: the same as [`Event`], but a payload may not be whole.
 ///
 /// Durations are in whole microseconds.
@@ -14,7 +12,7 @@ use crate::ContentDigest;
 #[expect(missing_docs, reason = "the fields are those of the event")]
 pub enum StoredEvent {
     /// See [`Event::Started`].
-    Started { tool: Arc<str>, digest: ContentDigest, input: Payload, seed: u64 },
+    Started { tool: Arc<str>, digest: Digest, input: Payload, seed: u64 },
     /// See [`Event::StepStarted`].
     StepStarted {
         step: StepId,
@@ -74,7 +72,7 @@ pub struct Truncated {
     /// How long its JSON is.
     pub size: u64,
     /// Names it by what it says; equal payloads have the same.
-    pub digest: ContentDigest,
+    pub digest: Digest,
 }
 
 /// A payload is not whole; which it is, and its size.

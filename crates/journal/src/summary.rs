@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 
 use mcpgraph_engine::{StepId, StepPath};
 
-use crate::{ContentDigest, Origin, Payload, RunId, StoredError};
+use crate::{Digest, Origin, Payload, RunId, StoredError};
 
 /// What is told of a run without its events.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,9 +13,9 @@ pub struct RunSummary {
     /// The tool that was called.
     pub tool: Arc<str>,
     /// The version of the tool.
-    pub digest: ContentDigest,
+    pub digest: Digest,
     /// Names the text of the file it was defined in, which [`crate::Journal::definition`] gives.
-    pub definition: Option<ContentDigest>,
+    pub definition: Option<Digest>,
     /// Where it comes from.
     pub origin: Origin,
     /// When it began.

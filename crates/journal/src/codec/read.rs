@@ -5,7 +5,7 @@ use mcpgraph_engine::{ErrorKind, LogLevel, PauseReason, StepPath};
 use mcpgraph_value::{Object, Value};
 
 use super::{Outline, names};
-use crate::{ContentDigest, JournalError, Payload, StoredError, StoredEvent, Truncated};
+use crate::{Digest, JournalError, Payload, StoredError, StoredEvent, Truncated};
 
 /// The longest name of a node, a tool or the like that is read.
 const MAX_NAME_BYTES: usize = 64 * 1024;
@@ -16,7 +16,7 @@ const MAX_PATH: usize = 1024;
 /// Finds payloads that stand by themselves.
 pub(crate) trait Fetch {
     /// The payload with this digest.
-    fn fetch(&mut self, digest: ContentDigest) -> Result<Value, JournalError>;
+    fn fetch(&mut self, digest: Digest) -> Result<Value, JournalError>;
 }
 
 /// Reads an event.
@@ -194,7 +194,7 @@ impl<F: Fetch> Fields<'_, F> {
     }
 }
 
-fn digest(text: &str) -> Result<ContentDigest, JournalError> {
+fn digest(text: &str) -> Result<Digest, JournalError> {
     text.parse().map_err(|error| damaged(format!("`{text:.64}`: {error}")))
 }
 

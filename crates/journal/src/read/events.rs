@@ -8,7 +8,7 @@ use super::row::expect;
 use crate::codec::{Fetch, outline, read_event};
 use crate::schema::{MAX_EVENTS, key, seq_of};
 use crate::tracker::Tracker;
-use crate::{ContentDigest, Journal, JournalError, RunId, StoredEvent};
+use crate::{Digest, Journal, JournalError, RunId, StoredEvent};
 
 /// The largest payload that is taken out of the store.
 pub(crate) const MAX_STORED_BYTES: usize = 256 * 1024 * 1024;
@@ -26,7 +26,7 @@ pub(crate) struct RunReader<'c> {
 pub(crate) struct Payloads<'c>(pub(crate) &'c Connection);
 
 impl Fetch for Payloads<'_> {
-    fn fetch(&mut self, digest: ContentDigest) -> Result<Value, JournalError> {
+    fn fetch(&mut self, digest: Digest) -> Result<Value, JournalError> {
         let json = self.text(digest)?;
         Value::from_json(&json)
             .map_err(|error| JournalError::Damaged(format!("payload {digest}: {error}")))
@@ -34,7 +34,7 @@ impl Fetch for Payloads<'_> {
 }
 
 impl Payloads<'_> {
-    fn text(&self, digest: ContentDigest) -> Result<String, JournalError> {
+    fn text(&self, digest: Digest) -> Result<String, JournalError> {
         self.connection()
             .prepare_cached("SELECT size, packed, data FROM payloads WHERE digest = ?")?
             .query_row([digest.as_bytes()], |row| {
@@ -212,10 +212,7 @@ impl Journal {
     }
 
     /// The text of a definition, masked as it was.
-    pub fn definition(
-        &self,
-        digest: ContentDigest,
-    ) -> Result<Option<std::sync::Arc<str>>, JournalError> {
+    pub fn definition(&self, digest: Digest) -> Result<Option<std::sync::Arc<str>>, JournalError> {
         self.read(|connection| {
             let text = connection
                 .prepare_cached("SELECT text FROM definitions WHERE digest = ?")?

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::{
-    ContentDigest, Face, Journal, JournalError, Origin, Parent, Reached, RunId, RunStatus,
-    RunSummary, TraceContext, liveness,
+    Digest, Face, Journal, JournalError, Origin, Parent, Reached, RunId, RunStatus, RunSummary,
+    TraceContext, liveness,
 };
 
 /// What [`Rows::summary`] reads, in its order.
@@ -54,8 +54,8 @@ impl Rows {
             events: row.get::<_, i64>(8)? as u64,
             lost: row.get::<_, i64>(9)? as u64,
             tool: row.get::<_, String>(10)?.into(),
-            digest: ContentDigest::from_bytes(row.get(11)?),
-            definition: row.get::<_, Option<[u8; 16]>>(12)?.map(ContentDigest::from_bytes),
+            digest: Digest::from_bytes(row.get(11)?),
+            definition: row.get::<_, Option<[u8; 16]>>(12)?.map(Digest::from_bytes),
             reached: reached_step
                 .zip(reached_node)
                 .map(|(step, node)| Reached { step: step as u64, node: node.into() }),

@@ -1,24 +1,18 @@
-use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::sync::LazyLock;
 
 use mcpgraph_engine::Event;
-use mcpgraph_graph::Digest;
-use parking_lot::Mutex;
+use mcpgraph_graph::{Digest, Kind};
 
 use super::events::RunReader;
 use super::row::expect;
 use crate::{Journal, JournalError, Missing, MissingPart, RunId};
 
-/// How many names of node types are known at a time; more than there will ever be.
-const MAX_KINDS: usize = 256;
-
 impl Journal {
     /// All events of a run as they were, or [`JournalError::Missing`] with the first thing that was
     /// not kept. What was masked stays so.
     ///
-    /// The version that `Started` names is `version`, as only a graph makes a [`Digest`]; the one
-    /// that was recorded is in [`crate::RunSummary::digest`], which compares with it.
+    /// `Started` names `version`: a replay on another version must not differ by that alone. The
+    /// one that was recorded is in [`crate::RunSummary::digest`].
     pub fn whole_events(&self, id: RunId, version: Digest) -> Result<Vec<Event>, JournalError> {
         self.read(|connection| {
             let (no, summary) = expect(connection, &self.dir, id)?;
@@ -47,17 +41,7 @@ impl Journal {
     }
 }
 
-/// The name of a node's type with the life it has in an event.
+/// The name of a node's type as an event has it; a type that this version does not have is unknown.
 fn kind(name: &str) -> &'static str {
-    static KINDS: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
-    let mut kinds = KINDS.lock();
-    if let Some(known) = kinds.get(name) {
-        return known;
-    }
-    if kinds.len() >= MAX_KINDS {
-        return "unknown";
-    }
-    let name: &'static str = Box::leak(name.into());
-    kinds.insert(name);
-    name
+    Kind::NAMES.into_iter().find(|known| *known == name).unwrap_or("unknown")
 }

@@ -9,7 +9,7 @@ use crate::codec::{Fetch, read_event};
 use crate::read::row::find;
 use crate::write::{Batcher, RowOf, RunState};
 use crate::{
-    ContentDigest, Face, Journal, JournalError, Origin, Parent, RunId, RunStatus, StoredEvent,
+    Digest, Face, Journal, JournalError, Origin, Parent, RunId, RunStatus, StoredEvent,
     TraceContext, schema,
 };
 
@@ -26,7 +26,7 @@ const MAX_DEFINITION_BYTES: usize = 16 * 1024 * 1024;
 struct Document {
     id: RunId,
     tool: Arc<str>,
-    digest: ContentDigest,
+    digest: Digest,
     definition: Option<Arc<str>>,
     origin: Origin,
     started: Duration,
@@ -183,7 +183,7 @@ fn events(document: &Value) -> Result<Vec<(u64, StoredEvent)>, JournalError> {
 struct Nothing;
 
 impl Fetch for Nothing {
-    fn fetch(&mut self, digest: ContentDigest) -> Result<Value, JournalError> {
+    fn fetch(&mut self, digest: Digest) -> Result<Value, JournalError> {
         Err(JournalError::Damaged(format!("payload {digest} is not in the document")))
     }
 }

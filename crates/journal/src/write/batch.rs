@@ -13,7 +13,7 @@ use super::remove::remove_data;
 use super::state::RunState;
 use crate::mask::Masker;
 use crate::schema::{MAX_EVENTS, key};
-use crate::{ContentDigest, JournalOptions, Origin, RunId, RunStatus, StoredEvent};
+use crate::{Digest, JournalOptions, Origin, RunId, RunStatus, StoredEvent};
 
 /// After how many events a snapshot is taken, or more where it would be large.
 const SNAPSHOT_EVERY: u64 = 128;
@@ -33,7 +33,7 @@ pub(crate) struct Batcher {
 /// The texts of definitions, masked, by where the text is in memory.
 #[derive(Default)]
 struct Definitions {
-    masked: Vec<(Arc<str>, ContentDigest, Arc<str>)>,
+    masked: Vec<(Arc<str>, Digest, Arc<str>)>,
     masked_by: Option<Arc<Masker>>,
 }
 
@@ -41,7 +41,7 @@ struct Definitions {
 pub(crate) struct RowOf<'a> {
     pub(crate) id: RunId,
     pub(crate) tool: &'a str,
-    pub(crate) digest: ContentDigest,
+    pub(crate) digest: Digest,
     pub(crate) definition: Option<&'a Arc<str>>,
     pub(crate) origin: &'a Origin,
     pub(crate) started: SystemTime,
@@ -56,7 +56,7 @@ pub(crate) struct Part<'a> {
     definitions: &'a mut Definitions,
     chunk: &'a mut Chunk,
     /// The definitions that are in the file for sure.
-    stored: HashSet<ContentDigest>,
+    stored: HashSet<Digest>,
     next_run: i64,
     change: i64,
 }
@@ -270,7 +270,7 @@ impl Part<'_> {
                 state.lost.cast_signed(),
                 row.tool,
                 row.digest.as_bytes(),
-                definition.as_ref().map(ContentDigest::as_bytes),
+                definition.as_ref().map(Digest::as_bytes),
                 reached.map(|(step, _)| step.cast_signed()),
                 reached.map(|(_, node)| &**node),
                 state.error,
@@ -309,7 +309,7 @@ impl Part<'_> {
     }
 
     /// Keeps the text of a definition, unless it is there.
-    fn define(&mut self, text: &Arc<str>) -> rusqlite::Result<ContentDigest> {
+    fn define(&mut self, text: &Arc<str>) -> rusqlite::Result<Digest> {
         let (digest, masked) = self.definitions.masked(text, self.masker);
         if self.stored.insert(digest) {
             self.connection
@@ -321,7 +321,7 @@ impl Part<'_> {
 }
 
 impl Definitions {
-    fn masked(&mut self, text: &Arc<str>, masker: &Arc<Masker>) -> (ContentDigest, Arc<str>) {
+    fn masked(&mut self, text: &Arc<str>, masker: &Arc<Masker>) -> (Digest, Arc<str>) {
         if !self.masked_by.as_ref().is_some_and(|by| Arc::ptr_eq(by, masker)) {
             self.masked.clear();
             self.masked_by = Some(Arc::clone(masker));
@@ -332,7 +332,7 @@ impl Definitions {
             return (*digest, Arc::clone(masked));
         }
         let masked: Arc<str> = masker.text(text).into();
-        let digest = ContentDigest::of(masked.as_bytes());
+        let digest = Digest::of(masked.as_bytes());
         if self.masked.len() == MAX_DEFINITIONS {
             self.masked.remove(0);
         }

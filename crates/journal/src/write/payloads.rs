@@ -3,7 +3,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::codec::{Place, write_text};
 use crate::mask::Masker;
-use crate::{ContentDigest, JournalOptions, Payload, Truncated};
+use crate::{Digest, JournalOptions, Payload, Truncated};
 
 /// A payload of which the JSON is shorter than this stands in its event.
 const MAX_INLINE_BYTES: usize = 1024;
@@ -68,7 +68,7 @@ impl PayloadWriter<'_> {
         let is_deep = address(value).is_some() && value.is_deeper_than(MAX_INLINE_DEPTH);
         if is_deep && value.is_deeper_than(MAX_DEPTH) {
             let preview = format!("(nests deeper than {MAX_DEPTH} levels)");
-            let digest = ContentDigest::of(preview.as_bytes());
+            let digest = Digest::of(preview.as_bytes());
             let size = value.approximate_bytes() as u64;
             write_truncated(out, &Truncated { preview: preview.into(), size, digest });
             return Ok(());
@@ -101,12 +101,12 @@ impl PayloadWriter<'_> {
         let shown = String::from_utf8_lossy(&json[..self.options.preview_bytes.min(json.len())]);
         // A character that was cut in two is left out.
         let preview = shown.trim_end_matches(char::REPLACEMENT_CHARACTER).into();
-        Truncated { preview, size: json.len() as u64, digest: ContentDigest::of(json) }
+        Truncated { preview, size: json.len() as u64, digest: Digest::of(json) }
     }
 
     /// Keeps a payload by itself, unless there is an equal one.
-    fn keep(&self, json: &[u8]) -> rusqlite::Result<ContentDigest> {
-        let digest = ContentDigest::of(json);
+    fn keep(&self, json: &[u8]) -> rusqlite::Result<Digest> {
+        let digest = Digest::of(json);
         let known = self
             .connection
             .prepare_cached("SELECT no FROM payloads WHERE digest = ?")?
