@@ -76,6 +76,18 @@ impl Offer {
     }
 }
 
+impl Offer {
+    /// The graph whose tools are offered.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// What executes them.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+}
+
 impl Gateway {
     /// A gateway with a first offer.
     pub fn new(offer: Offer, upstreams: Arc<Upstreams>, broadcaster: Broadcaster) -> Arc<Self> {
@@ -86,6 +98,11 @@ impl Gateway {
             broadcaster,
             replaced: Notify::new(),
         })
+    }
+
+    /// What is offered now.
+    pub fn offer(&self) -> Arc<Offer> {
+        self.offer.load_full()
     }
 
     /// Replaces what is offered and tells clients. Calls under way finish on what they began with.

@@ -39,6 +39,22 @@ impl Debugging {
         Self { session, mode, let_through: None, nodes: HashMap::new() }
     }
 
+    /// Another debugger takes over. What the one before had paused goes on, unless this one wants
+    /// it to stand still.
+    pub(crate) fn join(&mut self, session: DebugSession, run: &mut Run, clock: &mut Clock) {
+        let pauses = session.starts_paused;
+        self.session = Some(session);
+        if pauses {
+            self.pause(run, clock, PauseReason::Asked);
+        } else {
+            self.resume(run, clock, Mode::Run);
+        }
+        if let (true, Some(session)) = (run.is_paused(), &self.session) {
+            let next = run.upcoming();
+            session.state.send_replace(DebugState::Paused { why: PauseReason::Asked, next });
+        }
+    }
+
     /// The next command. Waits for ever where there is no debugger; none when it went away.
     pub(crate) async fn next_command(&mut self) -> Option<Command> {
         match &mut self.session {

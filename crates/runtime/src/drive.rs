@@ -18,6 +18,7 @@ use tracing::{Instrument as _, Span, field};
 use crate::clock::Clock;
 use crate::debugging::Debugging;
 use crate::evaluate::Evaluator;
+use crate::live::Entered;
 use crate::watch::Watchers;
 use crate::{Caller, DebugSession, Instruments, Observer, RunStart, Silent, ToolCall, Tools};
 
@@ -30,6 +31,8 @@ pub struct Runtime {
 
 /// What is to be run, for whom.
 pub struct Execution {
+    /// The run it becomes.
+    pub id: RunId,
     /// The graph the tool belongs to; the run keeps it to the end.
     pub graph: Arc<Graph>,
     /// The tool.
@@ -64,6 +67,7 @@ impl Execution {
     /// A call that nobody watches, with nothing special about it.
     pub fn new(graph: Arc<Graph>, tool: Arc<Tool>, input: Value) -> Self {
         Self {
+            id: RunId::new(),
             graph,
             tool,
             input,
@@ -99,32 +103,28 @@ impl Runtime {
 
     /// Executes a run to its end. A panic in it is its error and nobody else's.
     pub async fn execute(&self, execution: Execution) -> Finished {
-        self.guarded(RunId::new(), execution, None).await
+        self.guarded(execution, None).await
     }
 
     /// Drives a run on that has done something already.
     pub(crate) async fn go_on(&self, execution: Execution, begun: Begun) -> Finished {
-        self.guarded(RunId::new(), execution, Some(begun)).await
+        self.guarded(execution, Some(begun)).await
     }
 
-    async fn guarded(&self, run: RunId, execution: Execution, begun: Option<Begun>) -> Finished {
-        let driven = AssertUnwindSafe(self.drive(run, execution, begun)).catch_unwind().await;
+    async fn guarded(&self, execution: Execution, begun: Option<Begun>) -> Finished {
+        let run = execution.id;
+        let driven = AssertUnwindSafe(self.drive(execution, begun)).catch_unwind().await;
         let outcome = driven.unwrap_or_else(|_| {
             Err(RunError::new(ErrorKind::Internal, "the run failed by a fault of mcpgraph"))
         });
         Finished { run, outcome }
     }
 
-    async fn drive(
-        &self,
-        id: RunId,
-        execution: Execution,
-        begun: Option<Begun>,
-    ) -> Result<Value, RunError> {
-        let Execution { graph, tool, input, origin, caller, cancel, meta, debug } = execution;
+    async fn drive(&self, execution: Execution, begun: Option<Begun>) -> Result<Value, RunError> {
+        let Execution { id, graph, tool, input, origin, caller, cancel, meta, debug } = execution;
         let clock = Clock::at(begun.as_ref().map_or(Duration::ZERO, |begun| begun.now));
         let start = RunStart { id, graph: &graph, tool: &tool, origin: &origin, at: clock.began() };
-        let Instruments { journal, observers } = &self.instruments;
+        let Instruments { journal, observers, live } = &self.instruments;
         let observers = observers.iter().filter_map(|observer| observer.begin(&start)).collect();
         let recorder = journal.as_ref().map(|journal| {
             journal.begin(NewRun {
@@ -151,6 +151,7 @@ impl Runtime {
             clock,
             watchers,
             debugging: Debugging::new(debug),
+            entered: live.as_ref().map(|live| live.enter(id)),
             cancel,
             meta,
             work: Work { running: FuturesUnordered::new(), stops: HashMap::new() },
@@ -188,6 +189,8 @@ struct Drive<'a> {
     clock: Clock,
     watchers: Watchers,
     debugging: Debugging,
+    /// The place where debuggers may join.
+    entered: Option<Entered>,
     cancel: CancellationToken,
     meta: Vec<(String, Raw)>,
     work: Work<'a>,
@@ -260,6 +263,11 @@ impl Drive<'_> {
         if self.cancel.is_cancelled() {
             self.run.cancel("the caller cancelled the call", self.clock.now());
         }
+        if let Some(entered) = &mut self.entered
+            && let Ok(session) = entered.joining.try_recv()
+        {
+            self.debugging.join(session, &mut self.run, &mut self.clock);
+        }
         while let Some(command) = self.debugging.take_command() {
             self.debugging.obey(Some(command), &mut self.run, &mut self.clock);
         }
@@ -269,7 +277,7 @@ impl Drive<'_> {
     async fn wait(&mut self) {
         let deadline = self.run.next_deadline().unwrap_or(Duration::MAX);
         let left = deadline.saturating_sub(self.clock.now());
-        let (work, debugging) = (&mut self.work, &mut self.debugging);
+        let (work, debugging, entered) = (&mut self.work, &mut self.debugging, &mut self.entered);
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => {
@@ -285,6 +293,9 @@ impl Drive<'_> {
             command = debugging.next_command() => {
                 debugging.obey(command, &mut self.run, &mut self.clock);
             }
+            Some(session) = joining(entered) => {
+                debugging.join(session, &mut self.run, &mut self.clock);
+            }
             () = tokio::time::sleep(left), if !self.run.is_paused() => {
                 self.run.tick(self.clock.now());
             }
@@ -298,6 +309,14 @@ impl Drive<'_> {
             let evaluator = &self.runtime.evaluator;
             self.debugging.saw(&event, &mut self.run, &mut self.clock, evaluator);
         }
+    }
+}
+
+/// The next debugger that joins; waits for ever where none can.
+async fn joining(entered: &mut Option<Entered>) -> Option<DebugSession> {
+    match entered {
+        Some(entered) => entered.joining.recv().await,
+        None => std::future::pending().await,
     }
 }
 

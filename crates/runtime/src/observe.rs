@@ -7,6 +7,8 @@ use mcpgraph_engine::{Event, StepId};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{Journal, Origin, RunId, TraceContext};
 
+use crate::LiveRuns;
+
 /// What runs are recorded in and watched by.
 #[derive(Clone, Default)]
 pub struct Instruments {
@@ -14,6 +16,8 @@ pub struct Instruments {
     pub journal: Option<Arc<Journal>>,
     /// Who sees them.
     pub observers: Vec<Arc<dyn Observer>>,
+    /// Where debuggers find them; none if they cannot be joined.
+    pub live: Option<LiveRuns>,
 }
 
 /// Sees the runs of a runtime.

@@ -1,0 +1,47 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mcpgraph_journal::RunId;
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+
+use crate::{Breakpoint, DebugSession, Debugger};
+
+/// The runs under way that a debugger may join.
+#[derive(Clone, Default)]
+pub struct LiveRuns(Arc<Mutex<HashMap<RunId, mpsc::Sender<DebugSession>>>>);
+
+/// A run among those under way, until this is dropped.
+pub(crate) struct Entered {
+    runs: LiveRuns,
+    id: RunId,
+    /// The debuggers that join.
+    pub(crate) joining: mpsc::Receiver<DebugSession>,
+}
+
+impl LiveRuns {
+    /// Takes control of a run that is under way; none if it is not, or if somebody else is just
+    /// about to. Whoever controlled it before no longer does.
+    pub fn join(&self, run: RunId, pauses: bool, breakpoints: Vec<Breakpoint>) -> Option<Debugger> {
+        let (debugger, session) = Debugger::new(pauses, breakpoints);
+        self.0.lock().get(&run)?.try_send(session).ok()?;
+        Some(debugger)
+    }
+
+    /// Whether a run is under way.
+    pub fn contains(&self, run: RunId) -> bool {
+        self.0.lock().contains_key(&run)
+    }
+
+    pub(crate) fn enter(&self, id: RunId) -> Entered {
+        let (sender, joining) = mpsc::channel(1);
+        self.0.lock().insert(id, sender);
+        Entered { runs: self.clone(), id, joining }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.runs.0.lock().remove(&self.id);
+    }
+}

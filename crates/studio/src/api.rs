@@ -1,0 +1,132 @@
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post, put};
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Method};
+use mcpgraph_gateway::Gateway;
+use mcpgraph_journal::{Journal, RunId};
+use mcpgraph_mcp::server::Guard;
+use mcpgraph_runtime::LiveRuns;
+use mcpgraph_telemetry::Metrics;
+use mcpgraph_value::Value;
+
+use crate::problem::Problem;
+use crate::sessions::Sessions;
+use crate::{control, events, runs};
+
+/// The largest body a request may have.
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// What the interface shows and controls.
+pub struct Studio {
+    /// The server whose tools are run.
+    pub gateway: Arc<Gateway>,
+    /// Where runs are recorded; none if they are not.
+    pub journal: Option<Arc<Journal>>,
+    /// The runs under way.
+    pub live: LiveRuns,
+    /// What `/metrics` shows.
+    pub metrics: Metrics,
+    /// Who may come.
+    pub guard: Guard,
+}
+
+/// What all requests share.
+pub(crate) struct Shared {
+    pub(crate) studio: Studio,
+    pub(crate) sessions: Sessions,
+}
+
+/// The paths of the interface. It must be called inside a runtime.
+pub fn router(studio: Studio) -> Router {
+    let shared = Arc::new(Shared { studio, sessions: Sessions::new() });
+    tokio::spawn(Sessions::sweep(Arc::downgrade(&shared)));
+    Router::new()
+        .route("/metrics", get(metrics))
+        .route("/api/status", get(runs::status))
+        .route("/api/stats", get(runs::stats))
+        .route("/api/changes", get(events::changes))
+        .route("/api/runs", get(runs::list).post(control::start))
+        .route("/api/runs/{id}", get(runs::show).delete(runs::remove))
+        .route("/api/runs/{id}/export", get(runs::export))
+        .route("/api/runs/{id}/events", get(events::of_run))
+        .route("/api/runs/{id}/steps/{step}", get(runs::step))
+        .route("/api/runs/{id}/steps/{step}/context", get(runs::context))
+        .route(
+            "/api/runs/{id}/debug",
+            get(control::state).post(control::join).delete(control::leave),
+        )
+        .route("/api/runs/{id}/debug/breakpoints", put(control::set_breakpoints))
+        .route("/api/runs/{id}/debug/context", get(control::context))
+        .route("/api/runs/{id}/debug/outputs/{node}", put(control::set_output))
+        .route("/api/runs/{id}/debug/{move}", post(control::go))
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard))
+        .with_state(shared)
+}
+
+/// Lets only those in who may come: a page from elsewhere must not read or control anything.
+async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    if let Err(why) = shared.studio.guard.check(request.uri(), request.headers()) {
+        return Problem::forbidden(why).into_response();
+    }
+    // A form of a page from elsewhere can send text, but not JSON, without being asked first.
+    let changes = matches!(*request.method(), Method::POST | Method::PUT);
+    if changes && !is_json(request.headers().get(CONTENT_TYPE)) {
+        return Problem::invalid("the body must have the type application/json").into_response();
+    }
+    next.run(request).await
+}
+
+fn is_json(kind: Option<&HeaderValue>) -> bool {
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
+    let mut response = Response::new(Body::from(shared.studio.metrics.render()));
+    let kind = HeaderValue::from_static(mcpgraph_telemetry::CONTENT_TYPE);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+/// The body of a request as JSON; nothing is an empty object.
+pub(crate) async fn body(body: Body) -> Result<Value, Problem> {
+    let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await.map_err(|_| {
+        Problem::invalid(format!("the body is larger than {MAX_BODY_BYTES} bytes, the limit"))
+    })?;
+    if bytes.is_empty() {
+        return Ok(Value::object(mcpgraph_value::Map::new()));
+    }
+    let text =
+        std::str::from_utf8(&bytes).map_err(|_| Problem::invalid("the body is not UTF-8"))?;
+    Value::from_json(text)
+        .map_err(|error| Problem::invalid(format!("the body is not JSON: {error}")))
+}
+
+impl Shared {
+    /// Reads the record on a thread that may block.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Journal) -> Result<T, mcpgraph_journal::JournalError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let journal = self.journal()?;
+        tokio::task::spawn_blocking(move || read(&journal))
+            .await
+            .map_err(|_| Problem::internal("reading the record failed by a fault of mcpgraph"))?
+            .map_err(Problem::from)
+    }
+
+    pub(crate) fn journal(&self) -> Result<Arc<Journal>, Problem> {
+        self.studio.journal.clone().ok_or_else(Problem::no_history)
+    }
+}
+
+/// The run that a path names, in full.
+pub(crate) fn run_id(text: &str) -> Result<RunId, Problem> {
+    text.parse().map_err(|_| Problem::invalid(format!("`{text}` is not the id of a run")))
+}

@@ -1,0 +1,232 @@
+//! Starting runs and debugging them.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use http::StatusCode;
+use mcpgraph_engine::{PauseReason, StepPath};
+use mcpgraph_journal::{Face, Origin, RunId};
+use mcpgraph_runtime::{DebugState, Debugger, Execution, RunEnded};
+use mcpgraph_value::{Map, Value};
+use serde::Deserialize;
+
+use crate::api::{self, Shared, run_id};
+use crate::breakpoints;
+use crate::problem::{Problem, json};
+
+type Answer = Result<Response, Problem>;
+
+/// Starts a run, under a debugger if it is to be paused or has breakpoints.
+pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answer {
+    let body = api::body(body).await?;
+    let name = body
+        .get("tool")
+        .and_then(Value::as_str)
+        .ok_or_else(|| Problem::invalid("`tool` must name the tool to run"))?;
+    let offer = shared.studio.gateway.offer();
+    let tool = offer
+        .graph()
+        .tool(name)
+        .cloned()
+        .ok_or_else(|| Problem::not_found(format!("there is no tool `{name}`")))?;
+    let input = match body.get("arguments") {
+        None | Some(Value::Null) => Value::object(Map::new()),
+        Some(arguments @ Value::Object(_)) => arguments.clone(),
+        Some(_) => return Err(Problem::invalid("`arguments` must be an object")),
+    };
+    let points = breakpoints::read(body.get("breakpoints"))?;
+    let pauses = is_true(&body, "paused")?;
+    let mut call = Execution {
+        origin: Origin { face: Face::Http, ..Origin::default() },
+        ..Execution::new(Arc::clone(offer.graph()), tool, input)
+    };
+    let run = call.id;
+    if pauses || !points.is_empty() {
+        let (debugger, session) = Debugger::new(pauses, points);
+        call.debug = Some(session);
+        shared.sessions.add(run, debugger);
+    }
+    tokio::spawn(async move {
+        // How it ends is in the record.
+        offer.runtime().execute(call).await;
+    });
+    let mut answer = json(&Map::from_iter([("run", run.to_string())]).into());
+    *answer.status_mut() = StatusCode::CREATED;
+    Ok(answer)
+}
+
+fn is_true(body: &Value, key: &str) -> Result<bool, Problem> {
+    match body.get(key) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(yes)) => Ok(*yes),
+        Some(_) => Err(Problem::invalid(format!("`{key}` must be true or false"))),
+    }
+}
+
+/// Takes control of a run that is under way.
+pub(crate) async fn join(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Answer {
+    let run = run_id(&id)?;
+    let body = api::body(body).await?;
+    let points = breakpoints::read(body.get("breakpoints"))?;
+    let pauses = is_true(&body, "paused")?;
+    let debugger = shared
+        .studio
+        .live
+        .join(run, pauses, points)
+        .ok_or_else(|| Problem::not_found(format!("run {run} is not under way")))?;
+    shared.sessions.add(run, debugger.clone());
+    Ok(json(&told(run, &debugger)))
+}
+
+/// Lets a run go on by itself.
+pub(crate) async fn leave(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Answer {
+    let run = run_id(&id)?;
+    if shared.sessions.remove(run) {
+        Ok(json(&Map::from_iter([("run", run.to_string())]).into()))
+    } else {
+        Err(nobody(run))
+    }
+}
+
+pub(crate) async fn state(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Answer {
+    let run = run_id(&id)?;
+    Ok(json(&told(run, &held(&shared, run)?)))
+}
+
+/// Pauses, goes on, steps or stops.
+pub(crate) async fn go(
+    State(shared): State<Arc<Shared>>,
+    Path((id, how)): Path<(String, String)>,
+) -> Answer {
+    let run = run_id(&id)?;
+    let debugger = held(&shared, run)?;
+    let gone = match how.as_str() {
+        "pause" => debugger.pause().await,
+        "resume" => debugger.resume().await,
+        "step" => debugger.step().await,
+        "stepOver" => debugger.step_over().await,
+        "stop" => debugger.stop().await,
+        _ => {
+            let message = format!(
+                "`{how}` is not known; a run can be told to pause, resume, step, stepOver and stop"
+            );
+            return Err(Problem::not_found(message));
+        }
+    };
+    gone.map_err(ended)?;
+    Ok(json(&told(run, &debugger)))
+}
+
+pub(crate) async fn set_breakpoints(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Answer {
+    let run = run_id(&id)?;
+    let body = api::body(body).await?;
+    let points = breakpoints::read(body.get("breakpoints"))?;
+    let debugger = held(&shared, run)?;
+    debugger.set_breakpoints(points).await.map_err(ended)?;
+    Ok(json(&told(run, &debugger)))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Place {
+    /// The body that is meant: the path of its steps without their own position.
+    scope: Option<String>,
+}
+
+/// What the nodes of a body see now.
+pub(crate) async fn context(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    Query(place): Query<Place>,
+) -> Answer {
+    let run = run_id(&id)?;
+    let scope = place.scope.as_deref().map(scope).transpose()?;
+    let context = held(&shared, run)?.context(scope).await.map_err(ended)?;
+    context
+        .map(|context| json(&context))
+        .ok_or_else(|| Problem::not_found("nothing is under way there"))
+}
+
+/// Puts another value in the place of a node's latest output.
+pub(crate) async fn set_output(
+    State(shared): State<Arc<Shared>>,
+    Path((id, node)): Path<(String, String)>,
+    body: Body,
+) -> Answer {
+    let run = run_id(&id)?;
+    let body = api::body(body).await?;
+    let output = body
+        .get("output")
+        .cloned()
+        .ok_or_else(|| Problem::invalid("`output` must be the value to put there"))?;
+    let scope = body.get("scope").and_then(Value::as_str).map(scope).transpose()?;
+    let debugger = held(&shared, run)?;
+    debugger
+        .set_output(scope, node.into(), output)
+        .await
+        .map_err(|error| Problem::conflict(error.to_string()))?;
+    Ok(json(&told(run, &debugger)))
+}
+
+fn held(shared: &Shared, run: RunId) -> Result<Debugger, Problem> {
+    shared.sessions.get(run).ok_or_else(|| nobody(run))
+}
+
+fn nobody(run: RunId) -> Problem {
+    Problem::not_found(format!("run {run} is not debugged here; POST to its /debug to begin"))
+}
+
+fn ended(_: RunEnded) -> Problem {
+    Problem::conflict("the run has ended")
+}
+
+/// A path such as `3.2`; nothing is the tool that was called.
+fn scope(text: &str) -> Result<StepPath, Problem> {
+    let positions: Result<Vec<u32>, _> =
+        text.split('.').filter(|part| !part.is_empty()).map(str::parse).collect();
+    match positions {
+        Ok(positions) => Ok(StepPath::new(&positions)),
+        Err(_) => Err(Problem::invalid(format!("`{text}` is not a path of numbers and dots"))),
+    }
+}
+
+/// How a debugged run stands.
+fn told(run: RunId, debugger: &Debugger) -> Value {
+    let mut map: Map = Map::from_iter([("run", run.to_string())]);
+    match debugger.state() {
+        DebugState::Running => map.insert("state", "running"),
+        DebugState::Ended => map.insert("state", "ended"),
+        DebugState::Paused { why, next } => {
+            let (why, node) = match why {
+                PauseReason::Asked => ("asked", None),
+                PauseReason::Stepped => ("stepped", None),
+                PauseReason::Before(node) => ("before", Some(node)),
+                PauseReason::After(node) => ("after", Some(node)),
+            };
+            map.insert("why", why);
+            if let Some(node) = node {
+                map.insert("node", node);
+            }
+            if let Some(next) = next {
+                let next: Map = Map::from_iter([
+                    ("node", Value::from(next.node)),
+                    ("kind", next.kind.into()),
+                    ("path", next.path.to_string().into()),
+                ]);
+                map.insert("next", next);
+            }
+            map.insert("state", "paused")
+        }
+    };
+    map.into()
+}

@@ -1,0 +1,123 @@
+//! Reading what was recorded.
+
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use mcpgraph_journal::{Filter, RunStatus};
+use mcpgraph_value::{Map, Value};
+use serde::Deserialize;
+
+use crate::api::{Shared, run_id};
+use crate::problem::{Problem, json};
+
+/// The most runs one answer lists.
+const MAX_RUNS: usize = 1000;
+
+type Answer = Result<Response, Problem>;
+
+/// Which runs are wanted. Times are milliseconds, moments since 1970.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Wanted {
+    tool: Option<String>,
+    status: Option<String>,
+    since: Option<u64>,
+    until: Option<u64>,
+    text: Option<String>,
+    slower_than: Option<u64>,
+    limit: Option<usize>,
+    before: Option<String>,
+}
+
+impl Wanted {
+    fn filter(self) -> Result<Filter, Problem> {
+        let moment = |millis: u64| UNIX_EPOCH.checked_add(Duration::from_millis(millis));
+        let status = self.status.map(|word| {
+            let known = RunStatus::ALL.map(RunStatus::name).join(", ");
+            RunStatus::from_name(&word).ok_or_else(|| {
+                Problem::invalid(format!("there is no status `{word}`; there are {known}"))
+            })
+        });
+        Ok(Filter {
+            tool: self.tool,
+            status: status.transpose()?,
+            since: self.since.and_then(moment),
+            until: self.until.and_then(moment),
+            text: self.text,
+            slower_than: self.slower_than.map(Duration::from_millis),
+            limit: self.limit.unwrap_or(100).clamp(1, MAX_RUNS),
+            before: self.before.as_deref().map(run_id).transpose()?,
+        })
+    }
+}
+
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Query(wanted): Query<Wanted>,
+) -> Answer {
+    let filter = wanted.filter()?;
+    let listing = shared.read(move |journal| journal.list(&filter)).await?;
+    let runs: Vec<Value> = listing.runs.iter().map(|run| run.to_value()).collect();
+    Ok(json(
+        &Map::from_iter([
+            ("runs", Value::from(runs)),
+            ("next", listing.next.map(|id| id.to_string()).into()),
+        ])
+        .into(),
+    ))
+}
+
+pub(crate) async fn stats(
+    State(shared): State<Arc<Shared>>,
+    Query(wanted): Query<Wanted>,
+) -> Answer {
+    let filter = wanted.filter()?;
+    let stats = shared.read(move |journal| journal.stats(&filter)).await?;
+    let nodes: Vec<Value> = stats.iter().map(|node| node.to_value()).collect();
+    Ok(json(&Map::from_iter([("nodes", nodes)]).into()))
+}
+
+pub(crate) async fn status(State(shared): State<Arc<Shared>>) -> Answer {
+    Ok(json(&shared.journal()?.status().to_value()))
+}
+
+pub(crate) async fn show(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Answer {
+    let id = run_id(&id)?;
+    let run = shared.read(move |journal| journal.run(id)).await?;
+    let run = run.ok_or_else(|| Problem::not_found(format!("there is no run {id}")))?;
+    Ok(json(&run.to_value()))
+}
+
+pub(crate) async fn remove(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Answer {
+    let id = run_id(&id)?;
+    if shared.studio.live.contains(id) {
+        return Err(Problem::conflict("the run is under way; stop it first"));
+    }
+    match shared.read(move |journal| journal.remove(&[id])).await? {
+        0 => Err(Problem::not_found(format!("there is no run {id}"))),
+        count => Ok(json(&Map::from_iter([("removed", count as u64)]).into())),
+    }
+}
+
+pub(crate) async fn export(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Answer {
+    let id = run_id(&id)?;
+    Ok(json(&shared.read(move |journal| journal.export(id)).await?))
+}
+
+pub(crate) async fn step(
+    State(shared): State<Arc<Shared>>,
+    Path((id, step)): Path<(String, u64)>,
+) -> Answer {
+    let id = run_id(&id)?;
+    Ok(json(&shared.read(move |journal| journal.step(id, step)).await?.to_value()))
+}
+
+pub(crate) async fn context(
+    State(shared): State<Arc<Shared>>,
+    Path((id, step)): Path<(String, u64)>,
+) -> Answer {
+    let id = run_id(&id)?;
+    Ok(json(&shared.read(move |journal| journal.context_at(id, step)).await?))
+}
