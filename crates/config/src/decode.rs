@@ -8,10 +8,12 @@ mod problems;
 mod record;
 mod server;
 mod switch;
+mod test;
 mod tool;
 mod variables;
 
 pub(crate) use graph::graph_file;
 pub(crate) use problems::Problems;
 pub(crate) use server::mcp_json;
+pub(crate) use test::test_file;
 pub use variables::Lookup;

@@ -6,10 +6,14 @@
 mod graph;
 mod node;
 mod server;
+mod test;
 
 pub(crate) use graph::{FILE, TOOL};
 pub(crate) use node::{ANY_NODE, CONDITION, EXPRESSION, NODE_KINDS, RETRY, kind_table};
 pub(crate) use server::{EXPOSE, MCP_JSON, SERVER};
+pub(crate) use test::{ANSWER, TEST, TEST_FILE};
+#[cfg(test)]
+use test::{EXPECT, EXPECTED_ERROR, MOCK_ERROR};
 
 /// The keys of one kind of mapping.
 pub(crate) struct Table {

@@ -1,7 +1,7 @@
 //! Files users write: read with positions, decoded, checked for shape.
 //!
-//! This crate owns the way from the text of a graph file or an `mcp.json` to the typed [`model`],
-//! the two dialects of graph files, the replacing of `${VARIABLES}`, and the JSON Schema editors
+//! This crate owns the way from the text of a graph file, an `mcp.json` or a file of tests to the
+//! typed [`model`], the two dialects of graph files, the replacing of `${VARIABLES}`, and the JSON Schema editors
 //! use. Reading never stops at the first problem: it gives what could be read and everything that
 //! is wrong with it.
 //!
@@ -24,8 +24,8 @@ mod yaml;
 
 pub use decode::Lookup;
 pub use json::Json;
-pub use read::{merge_servers, read_graph, read_mcp_json};
-pub use schema::json_schema;
+pub use read::{merge_servers, read_graph, read_mcp_json, read_tests};
+pub use schema::{json_schema, test_schema};
 pub use text::{Style, Text};
 pub use tree::{Kind, Member, Tree};
 pub use yaml::{MAX_DEPTH, MAX_FILE_BYTES, MAX_VALUES};

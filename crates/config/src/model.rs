@@ -1,14 +1,15 @@
 //! The typed form of the files, in which both dialects have become one.
 //!
 //! Every name, reference and expression keeps its place, so that later checks can point at it.
-//! Spans belong to [`GraphFile::source`], except those of a server, which belong to
-//! [`ServerDef::source`].
+//! Spans belong to [`GraphFile::source`] or [`TestFile::source`], except those of a server, which
+//! belong to [`ServerDef::source`].
 
 mod args;
 mod graph;
 mod limits;
 mod node;
 mod server;
+mod test;
 
 pub use args::ArgValue;
 pub use graph::{GraphFile, ServerInfo, ToolDef, Version};
@@ -18,6 +19,10 @@ pub use node::{
     Switch, Transform,
 };
 pub use server::{Expanded, Expose, HttpKind, Origin, Prefix, ServerDef, Transport};
+pub use test::{
+    Answer, Expect, ExpectedError, ExpectedOutcome, Mock, MockError, PathItem, Recorded, Reply,
+    TestDef, TestFile,
+};
 
 use mcpgraph_diagnostics::Span;
 

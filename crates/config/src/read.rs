@@ -3,7 +3,7 @@ use std::sync::Arc;
 use mcpgraph_diagnostics::{Diagnostics, Source};
 
 use crate::decode::{self, Lookup, Problems};
-use crate::model::{GraphFile, ServerDef};
+use crate::model::{GraphFile, ServerDef, TestFile};
 use crate::{Tree, pointers, yaml};
 
 /// Reads a graph file: what could be read, and everything that is wrong with it.
@@ -20,6 +20,11 @@ pub fn read_mcp_json(source: &Arc<Source>, lookup: Lookup<'_>) -> (Vec<ServerDef
     let (servers, diagnostics) =
         read(source, |tree, problems| Some(decode::mcp_json(tree, lookup, problems)));
     (servers.unwrap_or_default(), diagnostics)
+}
+
+/// Reads a file of tests, as [`read_graph`] reads a graph file.
+pub fn read_tests(source: &Arc<Source>) -> (Option<TestFile>, Diagnostics) {
+    read(source, decode::test_file)
 }
 
 /// Adds the servers of an `mcp.json` to a graph file; where both define one, the graph's counts.

@@ -1,18 +1,27 @@
-//! The JSON Schema of graph files, written from the tables of keys.
+//! The JSON Schemas of graph files and of test files, written from the tables of keys.
 
 use mcpgraph_value::{Map, Value};
 
-use crate::keys::{ANY_NODE, FILE, Key, NODE_KINDS, Need, Shape, Table};
+use crate::keys::{ANY_NODE, FILE, Key, NODE_KINDS, Need, Shape, TEST_FILE, Table};
 
 /// The JSON Schema (2020-12) of graph files, for editors.
 ///
 /// It describes both dialects. Keys that start with `x-` are allowed everywhere.
 pub fn json_schema() -> Value {
+    schema_of("mcpgraph graph file", &FILE)
+}
+
+/// The JSON Schema (2020-12) of test files, for editors.
+pub fn test_schema() -> Value {
+    schema_of("mcpgraph test file", &TEST_FILE)
+}
+
+fn schema_of(title: &str, table: &Table) -> Value {
     let mut definitions = Definitions::default();
-    let file = definitions.record(&FILE);
+    let file = definitions.record(table);
     let mut schema = Map::new();
     schema.insert("$schema", "https://json-schema.org/draft/2020-12/schema");
-    schema.insert("title", "mcpgraph graph file");
+    schema.insert("title", title);
     for (key, value) in file {
         schema.insert(key, value);
     }

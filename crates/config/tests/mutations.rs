@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use mcpgraph_config::{read_graph, read_mcp_json};
+use mcpgraph_config::{read_graph, read_mcp_json, read_tests};
 use mcpgraph_diagnostics::{Colour, Source, to_json, to_terminal};
 use proptest::prelude::*;
 
-/// Every graph file at hand: the cases and the examples of the repository.
+/// Every file at hand: the cases and the examples of the repository.
 fn files() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = [root.join("tests/cases"), root.join("../../examples")];
+    let folders = ["tests/cases", "tests/test_files", "../../examples"].map(|name| root.join(name));
     let mut files = Vec::new();
     for folder in folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()) {
         for path in folder.map(|entry| entry.expect("an entry").path()) {
@@ -25,7 +25,8 @@ fn check(text: String) {
     let source = Source::new("damaged.yaml", text);
     let (graph, from_graph) = read_graph(&source, &|_| None);
     let (_, from_json) = read_mcp_json(&source, &|_| None);
-    for diagnostic in from_graph.iter().chain(&from_json) {
+    let (_, from_tests) = read_tests(&source);
+    for diagnostic in from_graph.iter().chain(&from_json).chain(&from_tests) {
         let label = diagnostic.primary.as_ref().expect("a place");
         assert!(label.span.end <= source.text().len(), "{diagnostic:?}");
     }

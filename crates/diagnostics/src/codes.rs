@@ -82,6 +82,9 @@ codes! {
     DOLLAR_IS_LITERAL = "MG0123", "A text that starts with `$` is not evaluated here";
     CONDITION_DIALECTS = "MG0124", "A switch mixes two ways to write it";
     SECOND_DEFAULT = "MG0125", "A switch has two defaults";
+    TEST_UNCLEAR = "MG0126", "A part of a test says two things, or none";
+    DUPLICATE_TEST = "MG0127", "Two tests have the same name";
+    TEST_MISMATCH = "MG0128", "A test names something that the graph does not have";
 
     // MG02xx: the shape of a graph.
     DUPLICATE_TOOL = "MG0201", "Two tools have the same name";

@@ -105,6 +105,25 @@ impl ErrorKind {
         }
     }
 
+    /// The kind with this name; `protocol_code` is that of a protocol error.
+    pub fn from_name(name: &str, protocol_code: i64) -> Option<Self> {
+        [
+            Self::Expression,
+            Self::ToolError,
+            Self::ProtocolError { code: protocol_code },
+            Self::Unavailable,
+            Self::Timeout,
+            Self::Limit,
+            Self::NoRoute,
+            Self::InvalidInput,
+            Self::InvalidOutput,
+            Self::Cancelled,
+            Self::Internal,
+        ]
+        .into_iter()
+        .find(|kind| kind.name() == name)
+    }
+
     /// The code under which the documentation explains it.
     pub fn code(self) -> &'static str {
         match self {

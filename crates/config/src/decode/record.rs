@@ -294,6 +294,7 @@ fn wanted(shape: Shape) -> &'static str {
         Shape::AnyObject | Shape::Record(_) | Shape::Node | Shape::MapOf(_) => "a mapping",
         Shape::AnyArray | Shape::List(_) => "a list",
         Shape::Either(Shape::Flag, _) => "`true`, `false` or a mapping",
+        Shape::Either(_, Shape::AnyArray | Shape::List(_)) => "a mapping or a list",
         Shape::Either(..) => "text or a mapping",
     }
 }

@@ -6,15 +6,22 @@ use mcpgraph_diagnostics::{Diagnostics, Source, Span};
 use mcpgraph_value::Value;
 
 use super::{
-    ANY_NODE, CONDITION, EXPOSE, EXPRESSION, FILE, Key, NODE_KINDS, Need, RETRY, SERVER, Shape,
-    TOOL, Table,
+    ANSWER, ANY_NODE, CONDITION, EXPECT, EXPECTED_ERROR, EXPOSE, EXPRESSION, FILE, Key, MOCK_ERROR,
+    NODE_KINDS, Need, RETRY, SERVER, Shape, TEST, TEST_FILE, TOOL, Table,
 };
-use crate::{json_schema, read_graph};
+use crate::{json_schema, read_graph, read_tests, test_schema};
 
 /// A table and a file with `@` at the place of a further key.
 struct Place {
     table: &'static Table,
     file: String,
+    kind: FileKind,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum FileKind {
+    Graph,
+    Tests,
 }
 
 fn places() -> Vec<Place> {
@@ -24,7 +31,7 @@ fn places() -> Vec<Place> {
     };
     let server_info = record(FILE.key("server").expect("the key"));
     let limits = record(FILE.key("executionLimits").expect("the key"));
-    let place = |table, file: &str| Place { table, file: file.to_owned() };
+    let place = |table, file: &str| Place { table, file: file.to_owned(), kind: FileKind::Graph };
     let node = |node: &str| format!("tools: [{{name: t, nodes: [{{id: n, {node}}}]}}]");
     let mut places = vec![
         place(&FILE, "{@}"),
@@ -41,8 +48,19 @@ fn places() -> Vec<Place> {
         place(&EXPRESSION, &node("type: foreach, items: {@}")),
     ];
     for (kind, table) in NODE_KINDS {
-        places.push(Place { table, file: node(&format!("type: {kind}, @")) });
+        places.push(place(table, &node(&format!("type: {kind}, @"))));
     }
+    let tests = [
+        (&TEST_FILE, "{@}"),
+        (&TEST, "tests: [{@}]"),
+        (&ANSWER, "tests: [{mocks: {m: {@}}}]"),
+        (&ANSWER, "tests: [{mocks: {m: [{@}]}}]"),
+        (&MOCK_ERROR, "tests: [{mocks: {m: {error: {@}}}}]"),
+        (&EXPECT, "tests: [{expect: {@}}]"),
+        (&EXPECTED_ERROR, "tests: [{expect: {error: {@}}}]"),
+    ];
+    let kind = FileKind::Tests;
+    places.extend(tests.map(|(table, file)| Place { table, file: file.to_owned(), kind }));
     places
 }
 
@@ -51,7 +69,7 @@ fn places() -> Vec<Place> {
 fn the_decoder_reads_every_key() {
     let mut unread = BTreeSet::new();
     let mut read = BTreeSet::new();
-    for Place { table, file } in places() {
+    for Place { table, file, kind } in places() {
         for key in table.keys() {
             // A value of the wrong type is reported by whoever reads it.
             let wrong = match key.shape {
@@ -60,7 +78,7 @@ fn the_decoder_reads_every_key() {
                 _ => "[[wrong]]",
             };
             let text = file.replace('@', &format!("{}: {wrong}", key.name));
-            let found = problems(&text);
+            let found = problems(&text, kind);
             let start = text.find(wrong).expect("the value");
             let span = Span::new(start.saturating_sub(key.name.len() + 2), start + wrong.len());
             let name = (table.name, key.name);
@@ -81,15 +99,26 @@ fn the_decoder_reads_every_key() {
     assert!(read.len() > 60, "only {} keys were looked at", read.len());
 }
 
-fn problems(text: &str) -> Diagnostics {
-    read_graph(&Source::new("test.yaml", text), &|_| None).1
+fn problems(text: &str, kind: FileKind) -> Diagnostics {
+    let source = Source::new("test.yaml", text);
+    match kind {
+        FileKind::Graph => read_graph(&source, &|_| None).1,
+        FileKind::Tests => read_tests(&source).1,
+    }
+}
+
+fn schema(kind: FileKind) -> Value {
+    match kind {
+        FileKind::Graph => json_schema(),
+        FileKind::Tests => test_schema(),
+    }
 }
 
 #[test]
 fn the_schema_has_every_key_with_its_description() {
-    let schema = json_schema();
-    for Place { table, .. } in places() {
-        let definition = if table.name == FILE.name {
+    for Place { table, kind, .. } in places() {
+        let schema = schema(kind);
+        let definition = if [FILE.name, TEST_FILE.name].contains(&table.name) {
             &schema
         } else {
             schema.pointer(&format!("/$defs/{}", table.name)).expect("the definition")
@@ -107,14 +136,14 @@ fn the_schema_has_every_key_with_its_description() {
 
 #[test]
 fn every_reference_of_the_schema_leads_somewhere() {
-    let schema = json_schema();
-    let mut pending = vec![&schema];
+    let schemas = [json_schema(), test_schema()];
+    let mut pending: Vec<(&Value, &Value)> = schemas.iter().map(|all| (all, all)).collect();
     let mut references = 0;
-    while let Some(value) = pending.pop() {
+    while let Some((schema, value)) = pending.pop() {
         match value {
-            Value::Array(items) => pending.extend(items.iter()),
+            Value::Array(items) => pending.extend(items.iter().map(|item| (schema, item))),
             Value::Object(members) => {
-                pending.extend(members.values());
+                pending.extend(members.values().map(|member| (schema, member)));
                 if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
                     let pointer = reference.strip_prefix('#').expect("a local reference");
                     assert!(schema.pointer(pointer).is_some_and(|part| !part.is_null()));
