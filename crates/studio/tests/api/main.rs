@@ -1,0 +1,190 @@
+//! The HTTP interface over a real connection, with a real record.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+mod world;
+
+use mcpgraph_value::Value;
+use world::World;
+
+#[tokio::test]
+async fn a_run_can_be_started_followed_and_read() {
+    let world = World::new(true).await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 3}}"#).await;
+    let events = world.follow(&format!("/api/runs/{run}/events"), "").await.all().await;
+    let ids: Vec<String> = events.iter().map(|event| event.id.clone()).collect();
+    let dense: Vec<String> = (0..events.len()).map(|id| id.to_string()).collect();
+    assert_eq!(ids, dense);
+    assert_eq!(events.first().unwrap().event, "started");
+    let last = Value::from_json(&events.last().unwrap().data).unwrap();
+    assert_eq!(last.get("result").unwrap().get("sum"), Some(&Value::from(6)));
+
+    let shown = world.get(&format!("/api/runs/{run}")).await.json();
+    assert_eq!(shown.get("status").and_then(Value::as_str), Some("succeeded"));
+    let listed = world.get("/api/runs?tool=sum_to&status=succeeded").await.json();
+    assert_eq!(listed.get("runs").and_then(Value::as_array).unwrap().len(), 1);
+    let step = world.get(&format!("/api/runs/{run}/steps/1")).await;
+    assert_eq!(step.text("node"), "count");
+    let context = world.get(&format!("/api/runs/{run}/steps/2/context")).await;
+    assert_eq!(context.body, r#"{"entry":{"n":3},"count":{"i":1,"sum":1}}"#);
+    let page = world.get(&format!("/api/runs/{run}/events?from=1&limit=2")).await.json();
+    let page = page.get("events").and_then(Value::as_array).unwrap().to_vec();
+    let numbers: Vec<_> = page.iter().map(|event| event.get("seq").cloned().unwrap()).collect();
+    assert_eq!(numbers, [Value::from(1), Value::from(2)]);
+    let stats = world.get("/api/stats").await.json();
+    assert_eq!(stats.get("nodes").and_then(Value::as_array).unwrap().len(), 4);
+    let export = world.get(&format!("/api/runs/{run}/export")).await;
+    assert!(export.json().get("events").is_some());
+
+    let removed = world.send("DELETE", &format!("/api/runs/{run}"), "", None).await;
+    assert_eq!(removed.status, 200);
+    assert_eq!(world.get(&format!("/api/runs/{run}")).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_stream_that_broke_goes_on_where_it_was() {
+    let world = World::new(true).await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 200}}"#).await;
+    let path = format!("/api/runs/{run}/events");
+    let whole = world.follow(&path, "").await.all().await;
+    let mut first = world.follow(&path, "").await;
+    let mut read = Vec::new();
+    for _ in 0..17 {
+        read.push(first.next().await.unwrap());
+    }
+    drop(first);
+    let last = format!("Last-Event-ID: {}\r\n", read.last().unwrap().id);
+    read.extend(world.follow(&path, &last).await.all().await);
+    assert_eq!(read, whole);
+}
+
+#[tokio::test]
+async fn a_run_is_debugged_over_http() {
+    let world = World::new(true).await;
+    let run = world
+        .start(
+            r#"{"tool": "sum_to", "arguments": {"n": 9},
+                "breakpoints": [{"node": "more", "condition": {"==": [{"var": "count.i"}, 2]}}]}"#,
+        )
+        .await;
+    let debug = format!("/api/runs/{run}/debug");
+    let mut events = world.follow(&format!("/api/runs/{run}/events"), "").await;
+    events.until("paused").await;
+    let state = world.get(&debug).await;
+    assert_eq!((state.text("state"), state.text("why")), ("paused".into(), "before".into()));
+    let context = world.get(&format!("{debug}/context")).await.json();
+    assert_eq!(context.get("count").unwrap().get("i"), Some(&Value::from(2)));
+    let changed =
+        world.put(&format!("{debug}/outputs/count"), r#"{"output": {"i": 9, "sum": 100}}"#).await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    let refused = world.put(&format!("{debug}/outputs/nobody"), r#"{"output": 1}"#).await;
+    assert_eq!(refused.status, 409);
+    assert_eq!(world.post(&format!("{debug}/step"), "{}").await.status, 200);
+    events.until("paused").await;
+    assert_eq!(world.post(&format!("{debug}/resume"), "{}").await.status, 200);
+    let end = events.until("finished").await;
+    assert!(end.data.contains("100"), "{}", end.data);
+    assert_eq!(world.post(&format!("{debug}/resume"), "{}").await.status, 409);
+    assert_eq!(world.post(&format!("{debug}/fly"), "{}").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_run_of_somebody_else_can_be_joined_and_left() {
+    let world = World::new(true).await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 3}, "paused": true}"#).await;
+    let mut events = world.follow(&format!("/api/runs/{run}/events"), "").await;
+    events.until("paused").await;
+    let debug = format!("/api/runs/{run}/debug");
+    let joined = world.post(&debug, r#"{"paused": true}"#).await;
+    assert_eq!(joined.status, 200, "{}", joined.body);
+    assert_eq!(world.send("DELETE", &format!("/api/runs/{run}"), "", None).await.status, 409);
+    assert_eq!(world.send("DELETE", &debug, "", None).await.status, 200);
+    events.until("finished").await;
+    assert_eq!(world.post(&debug, "{}").await.status, 404);
+}
+
+#[tokio::test]
+async fn metrics_and_the_state_of_the_record_are_shown() {
+    let world = World::new(true).await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 1}}"#).await;
+    world.follow(&format!("/api/runs/{run}/events"), "").await.all().await;
+    let metrics = world.get("/metrics").await.body;
+    assert!(metrics.contains("mcpgraph_calls_total{"), "{metrics}");
+    assert!(metrics.contains(r#"node="count""#), "{metrics}");
+    let status = world.get("/api/status").await.json();
+    assert_eq!(status.get("lostEvents"), Some(&Value::from(0)));
+}
+
+#[tokio::test]
+async fn changes_of_the_list_are_told() {
+    let world = World::new(true).await;
+    let mut changes = world.follow("/api/changes", "").await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 1}}"#).await;
+    let first = changes.until("runs").await;
+    assert!(first.data.contains(&run), "{}", first.data);
+}
+
+#[tokio::test]
+async fn nobody_from_elsewhere_gets_in() {
+    let world = World::new(true).await;
+    let origin = world.send("GET", "/api/runs", "Origin: https://evil.example\r\n", None).await;
+    assert_eq!(origin.status, 403);
+    let host = world.send("GET", "/metrics", "Host: evil.example\r\n", None).await;
+    assert_eq!(host.status, 403);
+    let form = world
+        .send("POST", "/api/runs", "Content-Type: text/plain\r\n", Some(r#"{"tool": "sum_to"}"#))
+        .await;
+    assert_eq!(form.status, 400);
+}
+
+#[tokio::test]
+async fn requests_that_make_no_sense_are_explained() {
+    let world = World::new(true).await;
+    for (body, status, says) in [
+        ("{", 400, "not JSON"),
+        ("{}", 400, "tool"),
+        (r#"{"tool": "none"}"#, 404, "none"),
+        (r#"{"tool": "sum_to", "arguments": 1}"#, 400, "object"),
+        (r#"{"tool": "sum_to", "paused": 1}"#, 400, "paused"),
+        (r#"{"tool": "sum_to", "breakpoints": [{}]}"#, 400, "node"),
+        (r#"{"tool": "sum_to", "breakpoints": [{"node": "a", "hits": 0}]}"#, 400, "hits"),
+        (
+            r#"{"tool": "sum_to", "breakpoints": [{"node": "a", "condition": {"nope": 1}}]}"#,
+            400,
+            "nope",
+        ),
+    ] {
+        let answer = world.post("/api/runs", body).await;
+        assert_eq!(answer.status, status, "{body}: {}", answer.body);
+        assert!(answer.body.contains(says), "{body}: {}", answer.body);
+    }
+    assert_eq!(world.get("/api/runs/zzz").await.status, 400);
+    assert_eq!(world.get("/api/runs?status=odd").await.status, 400);
+    assert_eq!(world.get("/api/runs?limits=1").await.status, 400);
+    let nobody = "/api/runs/01939393-0000-7000-8000-000000000000";
+    for path in ["", "/events", "/export", "/steps/0", "/steps/0/context", "/debug"] {
+        assert_eq!(world.get(&format!("{nobody}{path}")).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_record_runs_can_still_be_controlled() {
+    let world = World::new(false).await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 2}, "paused": true}"#).await;
+    let listed = world.get("/api/runs").await;
+    assert_eq!((listed.status, listed.body.contains("no_history")), (404, true));
+    let stopped = world.post(&format!("/api/runs/{run}/debug/stop"), "{}").await;
+    assert_eq!(stopped.status, 200);
+}
+
+#[tokio::test]
+async fn calls_of_clients_are_there_too() {
+    let world = World::new(true).await;
+    let offer = world.gateway.offer();
+    let tool = offer.graph().tool("sum_to").unwrap().clone();
+    let input = Value::from_json(r#"{"n": 4}"#).unwrap();
+    let call = mcpgraph_runtime::Execution::new(offer.graph().clone(), tool, input);
+    let run = call.id;
+    offer.runtime().execute(call).await;
+    assert_eq!(world.get(&format!("/api/runs/{run}")).await.text("status"), "succeeded");
+}

@@ -1,0 +1,201 @@
+//! A server with the interface, and a client that sends bytes.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use mcpgraph_diagnostics::Source;
+use mcpgraph_gateway::{Gateway, Offer};
+use mcpgraph_journal::{Journal, JournalOptions};
+use mcpgraph_mcp::server::{Broadcaster, Guard, HttpConfig};
+use mcpgraph_runtime::{Instruments, LiveRuns};
+use mcpgraph_studio::{Studio, router};
+use mcpgraph_telemetry::Metrics;
+use mcpgraph_upstream::{ClientInfo, UpstreamOptions, Upstreams};
+use mcpgraph_value::Value;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+const GRAPH: &str = r#"
+server: { name: studio, version: "1" }
+tools:
+  - name: sum_to
+    description: Adds the numbers from 1 to n
+    inputSchema: { type: object, properties: { n: { type: number } }, required: [n] }
+    nodes:
+      - { id: entry, type: entry, next: count }
+      - id: count
+        type: transform
+        transform: { expr: "{ 'i': $executionCount('count') + 1, 'sum': ($executionCount('count') = 0 ? 0 : $nodeExecution('count', -1).sum) + $executionCount('count') + 1 }" }
+        next: more
+      - id: more
+        type: switch
+        conditions:
+          - { rule: { "<": [{ var: count.i }, { var: entry.n }] }, target: count }
+          - { target: exit }
+      - { id: exit, type: exit }
+"#;
+
+pub(crate) struct World {
+    address: std::net::SocketAddr,
+    pub(crate) gateway: Arc<Gateway>,
+    _folder: TempDir,
+}
+
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+}
+
+/// The events of a stream.
+pub(crate) struct Events(BufReader<TcpStream>);
+
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Sent {
+    pub(crate) id: String,
+    pub(crate) event: String,
+    pub(crate) data: String,
+}
+
+impl World {
+    pub(crate) async fn new(records: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = records
+            .then(|| Arc::new(Journal::open(folder.path(), JournalOptions::default()).unwrap()));
+        let source = Source::new("graph.yaml", GRAPH);
+        let (file, _) = mcpgraph_config::read_graph(&source, &|_| None);
+        let graph = mcpgraph_graph::compile(&file.unwrap()).0.unwrap();
+        let info = ClientInfo { name: "test".into(), title: None, version: "1".into() };
+        let upstreams = Arc::new(Upstreams::new(IndexMap::new(), UpstreamOptions::new(info)));
+        let (metrics, live) = (Metrics::new(), LiveRuns::default());
+        let instruments = Instruments {
+            journal: journal.clone(),
+            observers: vec![metrics.observer()],
+            live: Some(live.clone()),
+        };
+        let offer = Offer::new(Arc::new(graph), &[], &upstreams, instruments);
+        let gateway = Gateway::new(offer, upstreams, Broadcaster::new());
+        let guard = Guard::new(&HttpConfig::default());
+        let shown = Arc::clone(&gateway);
+        let router = router(Studio { gateway: shown, journal, live, metrics, guard });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { address, gateway, _folder: folder }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, "", None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &str) -> Answer {
+        self.send("POST", path, "Content-Type: application/json\r\n", Some(body)).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &str) -> Answer {
+        self.send("PUT", path, "Content-Type: application/json\r\n", Some(body)).await
+    }
+
+    /// Starts a run of the tool; its id.
+    pub(crate) async fn start(&self, body: &str) -> String {
+        let answer = self.post("/api/runs", body).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.text("run")
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &str,
+        body: Option<&str>,
+    ) -> Answer {
+        let mut stream = self.connect(method, path, headers, body).await;
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        Answer { status: status(head), body: body.to_owned() }
+    }
+
+    /// Follows a stream of events.
+    pub(crate) async fn follow(&self, path: &str, headers: &str) -> Events {
+        let headers = format!("Accept: text/event-stream\r\n{headers}");
+        let mut reader = BufReader::new(self.connect("GET", path, &headers, None).await);
+        let mut line = String::new();
+        reader.read_line(&mut line).await.unwrap();
+        assert_eq!(status(&line), 200, "{line}");
+        Events(reader)
+    }
+
+    async fn connect(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &str,
+        body: Option<&str>,
+    ) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let host = if headers.contains("Host:") { "" } else { "Host: localhost\r\n" };
+        let length = body.map_or(0, str::len);
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\n{host}{headers}Content-Length: {length}\r\n\
+             Connection: close\r\n\r\n{}",
+            body.unwrap_or_default()
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+}
+
+fn status(head: &str) -> u16 {
+    head.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        Value::from_json(&self.body).unwrap()
+    }
+
+    pub(crate) fn text(&self, key: &str) -> String {
+        self.json().get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+}
+
+impl Events {
+    /// The next event; none at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Option<Sent> {
+        let mut sent = Sent::default();
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).await.unwrap() == 0 {
+                return None;
+            }
+            match line.trim_end().split_once(": ") {
+                Some(("id", id)) => sent.id = id.to_owned(),
+                Some(("event", event)) => sent.event = event.to_owned(),
+                Some(("data", data)) => sent.data = data.to_owned(),
+                _ if line.trim().is_empty() && !sent.data.is_empty() => return Some(sent),
+                // Headers, sizes of chunks and comments.
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) async fn all(mut self) -> Vec<Sent> {
+        let mut all = Vec::new();
+        while let Some(sent) = self.next().await {
+            all.push(sent);
+        }
+        all
+    }
+
+    /// Reads on to an event of this name.
+    pub(crate) async fn until(&mut self, event: &str) -> Sent {
+        loop {
+            let sent = self.next().await.expect("the stream ended");
+            if sent.event == event {
+                return sent;
+            }
+        }
+    }
+}
