@@ -30,11 +30,12 @@ const PEER_SHARE: usize = 10;
 struct Contender {
     program: PathBuf,
     arguments: Vec<String>,
+    runs: PathBuf,
 }
 
 impl Contender {
     fn start(&self) -> anyhow::Result<Client> {
-        Client::start(&self.program, &self.arguments)
+        Client::start(&self.program, &self.arguments, &self.runs)
     }
 }
 
@@ -54,18 +55,20 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     let ours = Contender {
         program: product.clone(),
         arguments: vec!["-g".into(), graph.display().to_string()],
+        runs: folder.join("runs"),
     };
     let theirs = Contender {
         program: "node".into(),
         arguments: vec![peer.display().to_string(), "-g".into(), graph.display().to_string()],
+        runs: folder.join("runs"),
     };
     let mut report = Report::new();
     let awake = Awake::start();
     starts(&ours, &theirs, &mut report)?;
     decide(&ours, &theirs, &mut report)?;
     loops(&ours, &theirs, &mut report)?;
-    upstream(&ours, &theirs, &product, &mut report)?;
-    payload(workspace, &product, &mut report)?;
+    upstream(&ours, &theirs, &mut report)?;
+    payload(workspace, &ours, &mut report)?;
     drop(awake);
     report.print();
     Ok(())
@@ -159,14 +162,13 @@ fn loops(ours: &Contender, theirs: &Contender, report: &mut Report) -> anyhow::R
 }
 
 /// One upstream call: directly, through mcpgraph, through the peer.
-fn upstream(
-    ours: &Contender,
-    theirs: &Contender,
-    product: &std::path::Path,
-    report: &mut Report,
-) -> anyhow::Result<()> {
+fn upstream(ours: &Contender, theirs: &Contender, report: &mut Report) -> anyhow::Result<()> {
     eprintln!("one upstream call");
-    let direct = Contender { program: product.into(), arguments: vec!["demo-server".into()] };
+    let direct = Contender {
+        program: ours.program.clone(),
+        arguments: vec!["demo-server".into()],
+        runs: ours.runs.clone(),
+    };
     // The echoed text is an object, because the peer cannot return anything else.
     let arguments = json!({ "value": r#"{"value":"x"}"# });
     let mut clients = [
@@ -194,11 +196,7 @@ fn upstream(
 
 /// What nodes that read one small field cost beside a small and a large payload, by what the run
 /// itself says about its steps.
-fn payload(
-    workspace: &Workspace,
-    product: &std::path::Path,
-    report: &mut Report,
-) -> anyhow::Result<()> {
+fn payload(workspace: &Workspace, ours: &Contender, report: &mut Report) -> anyhow::Result<()> {
     const ROUNDS: usize = 5;
     eprintln!("a 10 MiB payload beside twenty nodes");
     let graph = workspace.root.join("tests/bench/payload.yaml");
@@ -208,7 +206,8 @@ fn payload(
         let arguments = json!({ "small": { "number": 21 }, "large": items }).to_string();
         let mut times = Vec::new();
         for _ in 0..ROUNDS {
-            let mut run = Command::new(product);
+            let mut run = Command::new(&ours.program);
+            run.env(client::RUNS, &ours.runs);
             run.args(["run", "read_small", "--json", "--args", "-", "-g"]).arg(&graph);
             let steps = client::run_once(&mut run, &arguments)?["steps"].take();
             let reading =

@@ -8,6 +8,9 @@ use std::time::Instant;
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
 
+/// The variable that tells mcpgraph where to keep runs.
+pub(crate) const RUNS: &str = "MCPGRAPH_DATA";
+
 /// A server under measurement. It is killed when dropped.
 pub(crate) struct Client {
     child: Child,
@@ -25,9 +28,11 @@ pub(crate) struct Load {
 }
 
 impl Client {
-    pub(crate) fn start(program: &Path, arguments: &[String]) -> anyhow::Result<Self> {
+    /// Starts a server that keeps its runs in this folder, not among the user's.
+    pub(crate) fn start(program: &Path, arguments: &[String], runs: &Path) -> anyhow::Result<Self> {
         let mut child = Command::new(program)
             .args(arguments)
+            .env(RUNS, runs)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
