@@ -11,8 +11,10 @@ mod init;
 mod logging;
 mod output;
 mod run;
+mod runs;
 mod schema;
 mod serve;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -115,6 +117,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match command {
         Command::Serve(args) => serve::serve(&args, &history),
         Command::Run(args) => run::run(args, &history),
+        Command::Runs(args) => runs::runs(args, &history),
         Command::Check(args) => check::check(&args),
         Command::Schema => schema::schema(),
         Command::Graph(args) => draw::draw(&args),

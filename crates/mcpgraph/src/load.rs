@@ -5,10 +5,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcpgraph_config::MAX_FILE_BYTES;
-use mcpgraph_config::model::GraphFile;
+use mcpgraph_config::model::{GraphFile, NodeDef, NodeKind};
+use mcpgraph_config::{Lookup, MAX_FILE_BYTES, Text};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, codes};
 use mcpgraph_graph::Graph;
+use mcpgraph_value::{Map, Value};
 
 /// The files that make up a server.
 #[derive(Clone, Debug)]
@@ -44,25 +45,83 @@ impl Files {
             Err(diagnostics) => return Loaded { file: None, graph: None, diagnostics },
         };
         let variables = |name: &str| variable(name, &self.graph);
-        let (file, mut diagnostics) = mcpgraph_config::read_graph(&source, &variables);
-        let Some(mut file) = file else { return Loaded { file: None, graph: None, diagnostics } };
-        if let Some(path) = &self.mcp {
+        load_text(&source, &variables, |file, diagnostics| {
+            let Some(path) = &self.mcp else { return };
             match read(path) {
                 Ok(source) => {
                     let variables = |name: &str| variable(name, path);
                     let (servers, found) = mcpgraph_config::read_mcp_json(&source, &variables);
                     diagnostics.extend(found);
-                    mcpgraph_config::merge_servers(&mut file, servers);
+                    mcpgraph_config::merge_servers(file, servers);
                 }
                 Err(found) => diagnostics.extend(found),
             }
-        }
-        let (graph, found) = mcpgraph_graph::compile(&file);
-        diagnostics.extend(found);
-        diagnostics.sort();
-        let graph = graph.filter(|_| !diagnostics.has_errors()).map(Arc::new);
-        Loaded { file: Some(file), graph, diagnostics }
+        })
     }
+}
+
+/// Checks and compiles the text of a graph file, after `complete` has added servers to it.
+fn load_text(
+    source: &Arc<Source>,
+    variables: Lookup<'_>,
+    complete: impl FnOnce(&mut GraphFile, &mut Diagnostics),
+) -> Loaded {
+    let (file, mut diagnostics) = mcpgraph_config::read_graph(source, variables);
+    let Some(mut file) = file else { return Loaded { file: None, graph: None, diagnostics } };
+    complete(&mut file, &mut diagnostics);
+    let (graph, found) = mcpgraph_graph::compile(&file);
+    diagnostics.extend(found);
+    diagnostics.sort();
+    let graph = graph.filter(|_| !diagnostics.has_errors()).map(Arc::new);
+    Loaded { file: Some(file), graph, diagnostics }
+}
+
+/// Where the servers of a recorded graph come from.
+pub(crate) enum Servers {
+    /// From its own text.
+    Own,
+    /// From another file.
+    Of(GraphFile),
+    /// None is ever called: neither their variables nor their definitions have to be there.
+    Unused,
+}
+
+/// Checks and compiles the text of a graph file that is not read from its place.
+pub(crate) fn load_recorded(source: &Arc<Source>, servers: Servers) -> Loaded {
+    let own = |name: &str| variable(name, Path::new(source.name()));
+    // It is fit to be an address, a program and a text.
+    let any = |name: &str| own(name).or_else(|| Some("http://unset".to_owned()));
+    match servers {
+        Servers::Own => load_text(source, &own, |_, _| {}),
+        Servers::Of(other) => load_text(source, &any, |file, _| file.servers = other.servers),
+        Servers::Unused => load_text(source, &any, |file, _| {
+            let names = server_names(file.tools.iter().flat_map(|tool| &tool.nodes));
+            let definitions: Map = names
+                .map(|name| (name.to_arc(), Map::from_iter([("command", "unused")])))
+                .collect();
+            let text = Value::from(Map::from_iter([("mcpServers", definitions)])).to_json();
+            let (servers, _) = mcpgraph_config::read_mcp_json(&Source::new("unused", text), &any);
+            mcpgraph_config::merge_servers(file, servers);
+        }),
+    }
+}
+
+/// The servers that nodes name, inside other nodes too.
+fn server_names<'f>(nodes: impl Iterator<Item = &'f NodeDef>) -> impl Iterator<Item = &'f Text> {
+    let mut open: Vec<&NodeDef> = nodes.collect();
+    std::iter::from_fn(move || {
+        while let Some(node) = open.pop() {
+            match &node.kind {
+                NodeKind::Mcp(mcp) => return Some(&mcp.server),
+                NodeKind::Foreach(foreach) => open.extend(&foreach.body),
+                NodeKind::Parallel(parallel) => {
+                    open.extend(parallel.branches.iter().flat_map(|branch| &branch.nodes));
+                }
+                _ => {}
+            }
+        }
+        None
+    })
 }
 
 /// Reads one file, or says why it cannot be read.

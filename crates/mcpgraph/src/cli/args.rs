@@ -1,10 +1,14 @@
 //! Everything that can be typed.
 
+pub(crate) mod runs;
+mod times;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use self::runs::{ReplayArgs, RerunArgs, RunsArgs, RunsCommand};
 use crate::load::Files;
 
 const EXAMPLES: &str = "\
@@ -121,6 +125,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Call one tool and print its result
     Run(RunArgs),
+    /// Look at recorded runs, do them again, go on from them
+    Runs(RunsArgs),
     /// Find everything that is wrong with graph files
     Check(CheckArgs),
     /// Print the JSON Schema of graph files, for editors
@@ -317,6 +323,12 @@ impl Command {
         match self {
             Self::Serve(ServeArgs { files, .. })
             | Self::Run(RunArgs { files, .. })
+            | Self::Runs(RunsArgs {
+                command:
+                    RunsCommand::Replay(ReplayArgs { files, .. })
+                    | RunsCommand::Rerun(RerunArgs { files, .. }),
+                ..
+            })
             | Self::Graph(DrawArgs { files, .. }) => {
                 take_file("-g", &mut files.graph, before.graph)?;
                 take_file("-m", &mut files.mcp, before.mcp)
@@ -328,6 +340,7 @@ impl Command {
                 take_file("-m", &mut args.mcp, before.mcp)
             }
             Self::Schema
+            | Self::Runs(_)
             | Self::Eval(_)
             | Self::Init(_)
             | Self::Completions { .. }

@@ -17,11 +17,13 @@ impl HistoryArgs {
         if self.no_history {
             return None;
         }
-        let opened = self.folder().and_then(|folder| {
-            let options = self.options();
-            Journal::open(&folder, options).map(Arc::new).map_err(anyhow::Error::from)
-        });
+        let opened = self.create().map(Arc::new);
         opened.inspect_err(|error| tracing::warn!("runs are not recorded: {error:#}")).ok()
+    }
+
+    /// Opens the record for writing; what is missing is made.
+    pub(super) fn create(&self) -> anyhow::Result<Journal> {
+        Ok(Journal::open(&self.folder()?, self.options())?)
     }
 
     /// Opens what was recorded.
@@ -29,7 +31,8 @@ impl HistoryArgs {
         Ok(Journal::open_read(&self.folder()?)?)
     }
 
-    fn folder(&self) -> anyhow::Result<PathBuf> {
+    /// Where runs are kept.
+    pub(super) fn folder(&self) -> anyhow::Result<PathBuf> {
         self.data.clone().or_else(data::default_folder).ok_or_else(|| {
             usage("there is no folder for runs: name one with --data, or leave them with --no-history")
         })

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use mcpgraph_config::model::GraphFile;
 use mcpgraph_engine::{Call, Event};
-use mcpgraph_graph::Tool;
+use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{Face, Origin};
 use mcpgraph_mcp::message::Raw;
-use mcpgraph_runtime::{Caller, Execution, Finished, Instruments};
+use mcpgraph_runtime::{Caller, Execution, Finished};
 use mcpgraph_value::{Map, Value};
 use parking_lot::Mutex;
 use tokio::signal::unix::{SignalKind, signal};
@@ -17,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::steps::Steps;
 use super::args::{HistoryArgs, RunArgs};
+use super::watch::Watch;
 use super::{Exit, Threads, block_on, draw, output, usage};
 use crate::McpGraph;
 
@@ -29,35 +31,78 @@ pub(super) fn run(args: RunArgs, history: &HistoryArgs) -> anyhow::Result<Exit> 
     };
     let tool = draw::find(&graph, &args.tool)?;
     let input = arguments(&args, &tool)?;
-    let instruments = Instruments { journal: history.record(), ..Instruments::default() };
-    block_on(Threads::One, async move {
-        let product = McpGraph::new(file, graph, instruments);
-        let watcher = Arc::new(Watcher::new(args.trace));
-        let cancel = CancellationToken::new();
-        let interrupted = cancel.clone();
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let signals = tokio::spawn(async move {
-            if interrupt.recv().await.is_some() {
-                interrupted.cancel();
-            }
-        });
-        let call = Execution {
-            caller: Arc::clone(&watcher) as Arc<dyn Caller>,
-            cancel: cancel.clone(),
-            origin: Origin { face: Face::Cli, ..Origin::default() },
-            ..product.call(&tool, input)
-        };
-        let finished = product.execute(call).await;
-        signals.abort();
-        watcher.finish();
-        product.close().await;
-        report(&finished, &watcher, args.json)?;
-        Ok(match (&finished.outcome, cancel.is_cancelled()) {
-            (Ok(_), _) => Exit::Success,
-            (Err(_), true) => Exit::Interrupted,
-            (Err(_), false) => Exit::Failure,
-        })
+    let origin = Origin { face: Face::Cli, ..Origin::default() };
+    let show = Show { steps: args.trace, json: args.json };
+    show.execute(file, graph, history, async |product, watched| {
+        let call = Execution { origin, ..product.call(&tool, input) };
+        product.execute(watched.with(call)).await
     })
+}
+
+/// How a run is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Show {
+    /// Every step, on stderr.
+    pub(super) steps: bool,
+    /// The result as a document with all steps.
+    pub(super) json: bool,
+}
+
+/// A run that is watched and can be interrupted from the keyboard.
+pub(super) struct Watched {
+    watcher: Arc<Watcher>,
+    cancel: CancellationToken,
+}
+
+impl Watched {
+    /// The call, watched.
+    pub(super) fn with(&self, call: Execution) -> Execution {
+        let caller = Arc::clone(&self.watcher) as Arc<dyn Caller>;
+        Execution { caller, cancel: self.cancel.clone(), ..call }
+    }
+
+    /// Writes a line to stderr, whatever else is shown there.
+    pub(super) fn say(&self, line: &str) {
+        self.watcher.say(line);
+    }
+}
+
+impl Show {
+    /// Executes a run of a graph to its end: the result goes to stdout, everything else to stderr.
+    pub(super) fn execute(
+        self,
+        file: GraphFile,
+        graph: Arc<Graph>,
+        history: &HistoryArgs,
+        run: impl AsyncFnOnce(&McpGraph, &Watched) -> Finished,
+    ) -> anyhow::Result<Exit> {
+        let watch = Watch::start(history, false);
+        block_on(Threads::One, async move {
+            let product = McpGraph::new(file, graph, watch.instruments());
+            let watcher = Arc::new(Watcher::new(self.steps));
+            let cancel = CancellationToken::new();
+            let interrupted = cancel.clone();
+            let mut interrupt = signal(SignalKind::interrupt())?;
+            let signals = tokio::spawn(async move {
+                if interrupt.recv().await.is_some() {
+                    interrupted.cancel();
+                }
+            });
+            let watched = Watched { watcher: Arc::clone(&watcher), cancel: cancel.clone() };
+            let finished = run(&product, &watched).await;
+            signals.abort();
+            watcher.finish();
+            product.close().await;
+            drop(product);
+            watch.end().await;
+            report(&finished, &watcher, self.json)?;
+            Ok(match (&finished.outcome, cancel.is_cancelled()) {
+                (Ok(_), _) => Exit::Success,
+                (Err(_), true) => Exit::Interrupted,
+                (Err(_), false) => Exit::Failure,
+            })
+        })
+    }
 }
 
 fn report(finished: &Finished, watcher: &Watcher, as_json: bool) -> anyhow::Result<()> {

@@ -1,0 +1,48 @@
+use mcpgraph_journal::{Filter, JournalError, RunId, RunStatus};
+use mcpgraph_value::Map;
+
+use super::super::args::runs::RemoveArgs;
+use super::text::count;
+use super::{Exit, Runs, failed, output, print};
+
+/// How many runs are looked up at a time.
+const PAGE: usize = 1000;
+
+/// Forgets runs and says how many.
+pub(super) fn remove(args: &RemoveArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
+    let ids = match args.older_than {
+        Some(when) => {
+            let until = Some(when.moment());
+            ended(runs, Filter { until, limit: PAGE, ..Filter::default() })?
+        }
+        None => args
+            .ids
+            .iter()
+            .map(|id| runs.find(id).map(|run| run.id))
+            .collect::<anyhow::Result<_>>()?,
+    };
+    let removed = runs.journal.remove(&ids).map_err(|error| match error {
+        JournalError::StillRunning(_) => failed(format!("{error}; stop it first")),
+        other => other.into(),
+    })?;
+    if json {
+        print(&Map::from_iter([("removed", removed as u64)]).into())?;
+    } else {
+        output::say(&format!("removed {}\n", count(removed, "run")));
+    }
+    Ok(Exit::Success)
+}
+
+/// The runs a filter wants, without those that are being executed.
+fn ended(runs: &Runs, mut filter: Filter) -> anyhow::Result<Vec<RunId>> {
+    let mut ids = Vec::new();
+    loop {
+        let page = runs.journal.list(&filter)?;
+        let ended = page.runs.iter().filter(|run| run.status != RunStatus::Running);
+        ids.extend(ended.map(|run| run.id));
+        filter.before = page.next;
+        if filter.before.is_none() {
+            return Ok(ids);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcpgraph_engine::{ErrorKind, Event, RunError};
+use mcpgraph_journal::{RunStatus, RunSummary};
+use mcpgraph_runtime::{Record, Runtime, ToolCall, Tools};
+use mcpgraph_value::{Map, Value};
+
+use super::super::args::runs::ReplayArgs;
+use super::super::draw;
+use super::difference::Report;
+use super::text::count;
+use super::{Exit, Runs, compare, output, print, version};
+use crate::load::Servers;
+
+/// Does a run again with recorded outputs in the place of upstream calls.
+pub(super) fn replay(args: &ReplayArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
+    let run = runs.find(&args.id)?;
+    let loaded = if args.files.graph.is_some() {
+        version::without_servers(&args.files)?
+    } else {
+        version::recorded(runs, &run, Servers::Unused)?
+    };
+    let Some(graph) = loaded.graph else { return Ok(Exit::of(&loaded.diagnostics)) };
+    let tool = draw::find(&graph, &run.tool)?;
+    let events = runs.record(&run, &tool)?;
+    let record =
+        Record { graph, tool, began: run.started, events: &events, is_same: &compare::is_same };
+    let divergence = without_world().replay(&record).err();
+    let report = divergence.map(|divergence| Report::new(&divergence, &events));
+    if json {
+        print(&document(&run, &events, report.as_ref()))?;
+    } else {
+        output::data(&text(&run, &events, report.as_ref()))?;
+    }
+    Ok(if report.is_some() { Exit::Failure } else { Exit::Success })
+}
+
+fn document(run: &RunSummary, events: &[Event], report: Option<&Report>) -> Value {
+    let mut document = Map::new();
+    document.insert("run", run.to_value());
+    document.insert("same", report.is_none());
+    document.insert("complete", is_complete(events));
+    document.insert("masked", is_masked(events));
+    if let Some(report) = report {
+        document.insert("divergence", report.to_value());
+    }
+    document.into()
+}
+
+fn text(run: &RunSummary, events: &[Event], report: Option<&Report>) -> String {
+    let mut text = match report {
+        None => format!("same: {} happened again\n", count(events.len(), "event")),
+        Some(report) => report.text(),
+    };
+    if !is_complete(events) {
+        let end = match &run.reached {
+            Some(reached) => format!("step {} `{}`", reached.step, reached.node),
+            None => "its beginning".to_owned(),
+        };
+        let status = match run.status {
+            RunStatus::Running => "is still being executed",
+            _ => "was interrupted",
+        };
+        text.push_str(&format!("the record goes as far as {end}: the run {status}\n"));
+    }
+    if report.is_some() && is_masked(events) {
+        text.push_str(
+            "the record has masked values, which expressions see as they are: a difference in what \
+             was made of one may come from that\n",
+        );
+    }
+    text
+}
+
+fn is_complete(events: &[Event]) -> bool {
+    matches!(events.last(), Some(Event::Finished { .. }))
+}
+
+fn is_masked(events: &[Event]) -> bool {
+    events.iter().any(|event| compare::is_masked(&compare::told(event)))
+}
+
+/// What follows records without calling anything.
+pub(super) fn without_world() -> Runtime {
+    Runtime::new(Arc::new(NoTools))
+}
+
+/// No tools at all: a replay takes outputs from the record.
+struct NoTools;
+
+#[async_trait]
+impl Tools for NoTools {
+    async fn call(&self, _: ToolCall) -> Result<Value, RunError> {
+        Err(RunError::new(ErrorKind::Unavailable, "a replay calls nothing"))
+    }
+}

@@ -1,0 +1,123 @@
+mod steps;
+
+use mcpgraph_diagnostics::shortened;
+use mcpgraph_journal::{RunStatus, RunSummary, StoredEvent, rfc3339};
+use mcpgraph_value::{Map, Value};
+
+use self::steps::Told;
+use super::super::args::runs::ShowArgs;
+use super::text::{count, duration, facts};
+use super::{Exit, Runs, output, print, step};
+
+/// How many events are read at a time.
+const PAGE: usize = 1000;
+
+/// How much of a payload a line shows.
+const SHOWN: usize = 160;
+
+/// Shows a run and its steps, or one of its steps.
+pub(super) fn show(args: &ShowArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
+    let run = runs.find(&args.id)?;
+    if let Some(number) = args.step {
+        return step::show(runs, &run, number, args.context, json);
+    }
+    let told = read(runs, &run)?;
+    if json {
+        print(&document(&run, &told))?;
+    } else {
+        let table = told.table();
+        output::data(&format!("{}\n{table}{}", facts(&about(&run, &told)), told.pauses_text()))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn read(runs: &Runs, run: &RunSummary) -> anyhow::Result<Told> {
+    let mut told = Told::default();
+    let mut from = 0;
+    loop {
+        let events = runs.journal.events(run.id, from, PAGE)?;
+        let Some((last, _)) = events.last() else { return Ok(told) };
+        from = last + 1;
+        for (seq, event) in events {
+            told.take(seq, event);
+        }
+    }
+}
+
+fn document(run: &RunSummary, told: &Told) -> Value {
+    let mut document = Map::from_iter([("run", run.to_value())]);
+    for (event, key) in [(&told.started, "input"), (&told.finished, "result")] {
+        let Some(event) = event.as_ref().map(StoredEvent::to_value) else { continue };
+        let found = [key.to_owned(), format!("{key}Truncated"), "error".to_owned()];
+        for key in found {
+            if let Some(value) = event.get(&key) {
+                document.insert(key, value.clone());
+            }
+        }
+    }
+    document.insert("steps", told.to_value());
+    document.insert("pauses", told.pauses());
+    document.into()
+}
+
+/// What is said of the run itself.
+fn about(run: &RunSummary, told: &Told) -> Vec<(&'static str, String)> {
+    let mut about = vec![
+        ("run", run.id.to_string()),
+        ("tool", format!("{}, version {}", run.tool, run.digest)),
+        ("status", status(run)),
+        ("started", rfc3339(run.started)),
+        ("took", duration(run.duration)),
+        ("called", called(run)),
+    ];
+    if let Some(trace) = &run.origin.trace {
+        about.push(("trace", trace.traceparent.to_string()));
+    }
+    if let Some(parent) = &run.origin.parent {
+        about.push(("parent", format!("{}, executed from step {}", parent.run, parent.from)));
+    }
+    about.extend(run.children.iter().map(|child| ("child", child.to_string())));
+    if run.lost > 0 {
+        let lost = count(usize::try_from(run.lost).unwrap_or(usize::MAX), "event");
+        about.push(("lost", format!("{lost}: the disk was full or too slow")));
+    }
+    if let Some(StoredEvent::Started { input, .. }) = &told.started {
+        about.push(("input", shortened(&input.text(), SHOWN)));
+    }
+    if let Some(StoredEvent::Finished { outcome, .. }) = &told.finished {
+        about.push(match outcome {
+            Ok(result) => ("result", shortened(&result.text(), SHOWN)),
+            Err(error) => {
+                let node = error.node.as_ref().map(|node| format!("node `{node}`: "));
+                let message = shortened(&error.message.text(), SHOWN);
+                let code = error.kind.code();
+                ("error", format!("{}{message} [{code}]", node.unwrap_or_default()))
+            }
+        });
+    }
+    about
+}
+
+fn status(run: &RunSummary) -> String {
+    let name = run.status.name();
+    match (&run.reached, run.status) {
+        (Some(reached), RunStatus::Running | RunStatus::Interrupted) => {
+            format!("{name} at step {} `{}`", reached.step, reached.node)
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// Who asked for the run.
+fn called(run: &RunSummary) -> String {
+    let mut called = format!("from {}", run.origin.face.name());
+    if let Some(client) = &run.origin.client {
+        called.push_str(" by ");
+        called.push_str(&shortened(client, SHOWN));
+    }
+    if let Some(protocol) = &run.origin.protocol {
+        called.push_str(", protocol ");
+        called.push_str(protocol);
+    }
+    called
+}

@@ -1,0 +1,204 @@
+//! The steps of a run, put together from its record.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use mcpgraph_diagnostics::{printable, shortened};
+use mcpgraph_engine::{PauseReason, StepId};
+use mcpgraph_journal::{StepEnd, StepRecord, StoredEvent};
+use mcpgraph_value::Value;
+
+use super::super::text::{Side, count, duration, table};
+
+/// How much of an error a line shows.
+const SHOWN: usize = 80;
+
+/// What the events of a run tell.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) started: Option<StoredEvent>,
+    pub(super) finished: Option<StoredEvent>,
+    steps: BTreeMap<StepId, Step>,
+    /// Pauses, what ended them, and outputs that were changed.
+    interventions: Vec<StoredEvent>,
+    /// Pauses before a step that has not begun yet.
+    waiting: u32,
+}
+
+struct Step {
+    record: StepRecord,
+    retries: u32,
+    log_lines: u32,
+    pauses: u32,
+}
+
+impl Told {
+    /// Takes the next event.
+    pub(super) fn take(&mut self, seq: u64, event: StoredEvent) {
+        match event {
+            StoredEvent::Started { .. } => self.started = Some(event),
+            StoredEvent::Finished { .. } => self.finished = Some(event),
+            StoredEvent::StepStarted { step, path, node, kind, input, began, .. } => {
+                let record = StepRecord {
+                    step,
+                    path,
+                    node,
+                    kind,
+                    input,
+                    began,
+                    began_seq: seq,
+                    end: None,
+                    between: Vec::new(),
+                };
+                let pauses = std::mem::take(&mut self.waiting);
+                self.steps.insert(step, Step { record, retries: 0, log_lines: 0, pauses });
+            }
+            StoredEvent::StepFinished { step, output, edge, at } => {
+                self.end(step, StepEnd { outcome: Ok(output), edge, at, seq });
+            }
+            StoredEvent::StepFailed { step, error, edge, at } => {
+                self.end(step, StepEnd { outcome: Err(error), edge, at, seq });
+            }
+            StoredEvent::Retrying { step, attempt, .. } => {
+                if let Some(step) = self.steps.get_mut(&step) {
+                    step.retries = attempt;
+                }
+            }
+            StoredEvent::Log { step, .. } => {
+                if let Some(step) = self.steps.get_mut(&step) {
+                    step.log_lines += 1;
+                }
+            }
+            StoredEvent::Paused { ref why, .. } => {
+                self.pause(why);
+                self.interventions.push(event);
+            }
+            StoredEvent::Resumed { .. } | StoredEvent::OutputChanged { .. } => {
+                self.interventions.push(event);
+            }
+        }
+    }
+
+    fn end(&mut self, step: StepId, end: StepEnd) {
+        if let Some(step) = self.steps.get_mut(&step) {
+            step.record.end = Some(end);
+        }
+    }
+
+    /// Counts a pause for the step it came after, or else for the one that comes next.
+    fn pause(&mut self, why: &PauseReason) {
+        let after = match why {
+            PauseReason::After(node) => {
+                self.steps.values_mut().rev().find(|step| step.record.node == *node)
+            }
+            _ => None,
+        };
+        match after {
+            Some(step) => step.pauses += 1,
+            None => self.waiting += 1,
+        }
+    }
+
+    /// Every step, for programs.
+    pub(super) fn to_value(&self) -> Value {
+        self.steps.values().map(Step::to_value).collect::<Vec<_>>().into()
+    }
+
+    /// The pauses, for programs.
+    pub(super) fn pauses(&self) -> Value {
+        self.interventions.iter().map(StoredEvent::to_value).collect::<Vec<_>>().into()
+    }
+
+    /// Every step, for people.
+    pub(super) fn table(&self) -> String {
+        let heading = [
+            ("STEP", Side::Right),
+            ("PATH", Side::Left),
+            ("NODE", Side::Left),
+            ("TYPE", Side::Left),
+            ("TOOK", Side::Right),
+            ("THEN", Side::Left),
+        ];
+        table(heading, &self.steps.values().map(Step::row).collect::<Vec<_>>())
+    }
+
+    /// The pauses, for people; nothing if there are none.
+    pub(super) fn pauses_text(&self) -> String {
+        let mut text = String::new();
+        for event in &self.interventions {
+            let what = match event {
+                StoredEvent::Paused { why, .. } => match why {
+                    PauseReason::Asked => "paused: somebody asked".to_owned(),
+                    PauseReason::Stepped => "paused after one step".to_owned(),
+                    PauseReason::Before(node) => format!("paused before `{node}`"),
+                    PauseReason::After(node) => format!("paused after `{node}`"),
+                },
+                StoredEvent::Resumed { waited, .. } => {
+                    format!("went on after {}", duration(*waited))
+                }
+                StoredEvent::OutputChanged { node, output, .. } => {
+                    let output = shortened(&output.text(), SHOWN);
+                    format!("output of `{node}` changed to {output}")
+                }
+                _ => continue,
+            };
+            let at = duration(event.at());
+            // Writing to a text does not fail.
+            writeln!(text, "at {at:>9}  {}", printable(&what)).unwrap_or_default();
+        }
+        if text.is_empty() { text } else { format!("\n{text}") }
+    }
+}
+
+impl Step {
+    fn to_value(&self) -> Value {
+        let value = self.record.to_value();
+        let Value::Object(mut members) = value else { return value };
+        let numbers =
+            [("retries", self.retries), ("logLines", self.log_lines), ("pauses", self.pauses)];
+        for (key, number) in numbers {
+            members.make_mut().insert(key, u64::from(number));
+        }
+        Value::Object(members)
+    }
+
+    fn row(&self) -> [String; 6] {
+        let StepRecord { step, path, node, kind, began, end, .. } = &self.record;
+        let took = end.as_ref().map(|end| duration(end.at.saturating_sub(*began)));
+        [
+            step.to_string(),
+            path.to_string(),
+            node.to_string(),
+            kind.to_string(),
+            took.unwrap_or_default(),
+            self.then(),
+        ]
+    }
+
+    /// How it ended, where that led, and what happened on the way.
+    fn then(&self) -> String {
+        let mut parts = match &self.record.end {
+            None => vec!["not finished".to_owned()],
+            Some(StepEnd { outcome, edge, .. }) => {
+                let failure = outcome.as_ref().err().map(|error| {
+                    let message = shortened(&error.message.text(), SHOWN);
+                    format!("failed: {message} [{}]", error.kind.code())
+                });
+                let edge = edge.as_ref().map(|edge: &Arc<str>| format!("→ {edge}"));
+                failure.into_iter().chain(edge).collect()
+            }
+        };
+        let numbers = [
+            (self.retries, "retried", "time"),
+            (self.log_lines, "said", "line"),
+            (self.pauses, "paused", "time"),
+        ];
+        for (number, verb, word) in numbers {
+            if number > 0 {
+                parts.push(format!("({verb} {})", count(number as usize, word)));
+            }
+        }
+        parts.join(" ")
+    }
+}
