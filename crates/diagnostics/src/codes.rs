@@ -85,6 +85,7 @@ codes! {
     TEST_UNCLEAR = "MG0126", "A part of a test says two things, or none";
     DUPLICATE_TEST = "MG0127", "Two tests have the same name";
     TEST_MISMATCH = "MG0128", "A test names something that the graph does not have";
+    RECORD_UNUSABLE = "MG0129", "A recorded run cannot be used by a test";
 
     // MG02xx: the shape of a graph.
     DUPLICATE_TOOL = "MG0201", "Two tools have the same name";

@@ -9,7 +9,7 @@ use mcpgraph_diagnostics::{Colour, Diagnostics, to_terminal};
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_mcp::server::Broadcaster;
-use mcpgraph_runtime::{Execution, Finished, Instruments, Runtime};
+use mcpgraph_runtime::{Execution, Finished, Instruments, Runtime, Tools};
 use mcpgraph_upstream::{ClientInfo, Reaper, ServerSpec, UpstreamOptions, Upstreams};
 use mcpgraph_value::Value;
 
@@ -160,6 +160,11 @@ impl McpGraph {
     /// Executes a call to its end.
     pub async fn execute(&self, call: Execution) -> Finished {
         self.runtime.execute(call).await
+    }
+
+    /// What calls the upstream servers' tools.
+    pub(crate) fn tools(&self) -> Arc<dyn Tools> {
+        Arc::clone(&self.upstreams) as _
     }
 
     /// What executes the runs, for replaying recorded ones.

@@ -14,6 +14,7 @@ mod run;
 mod runs;
 mod schema;
 mod serve;
+mod test;
 mod watch;
 
 use std::process::ExitCode;
@@ -119,7 +120,8 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Run(args) => run::run(args, &history),
         Command::Runs(args) => runs::runs(args, &history),
         Command::Check(args) => check::check(&args),
-        Command::Schema => schema::schema(),
+        Command::Test(args) => test::test(&args, &history),
+        Command::Schema(args) => schema::schema(&args),
         Command::Graph(args) => draw::draw(&args),
         Command::Eval(args) => eval::eval(&args),
         Command::Init(args) => init::init(&args),

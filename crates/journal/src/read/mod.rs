@@ -10,6 +10,7 @@ mod steps;
 mod whole;
 
 pub(crate) use events::RunReader;
+pub(crate) use whole::WholeEvents;
 
 #[cfg(test)]
 mod tests;

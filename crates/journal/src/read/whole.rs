@@ -5,7 +5,7 @@ use mcpgraph_graph::{Digest, Kind};
 
 use super::events::RunReader;
 use super::row::expect;
-use crate::{Journal, JournalError, Missing, MissingPart, RunId};
+use crate::{Journal, JournalError, Missing, MissingPart, RunId, StoredEvent};
 
 impl Journal {
     /// All events of a run as they were, or [`JournalError::Missing`] with the first thing that was
@@ -17,27 +17,53 @@ impl Journal {
         self.read(|connection| {
             let (no, summary) = expect(connection, &self.dir, id)?;
             let reader = RunReader::new(connection, no);
-            let mut events = Vec::new();
-            let missing = |seq, step, what| Missing { run: id, seq, step, what };
+            let mut whole = WholeEvents::new(id, version);
             reader.lines(0, |seq, line| {
-                let expected = events.len() as u64;
-                if seq != expected {
-                    return Err(missing(expected, None, MissingPart::Event).into());
-                }
-                let event = reader.decode(line)?;
-                let step = event.step();
-                let event = event.into_event(version, &kind).map_err(|(field, size)| {
-                    missing(seq, step, MissingPart::Payload { field, size })
-                })?;
-                events.push(event);
+                whole.push(seq, reader.decode(line)?)?;
                 Ok(ControlFlow::Continue(()))
             })?;
-            let count = events.len() as u64;
-            if count < summary.events {
-                return Err(missing(count, None, MissingPart::Event).into());
-            }
-            Ok(events)
+            Ok(whole.all(summary.events)?)
         })
+    }
+}
+
+/// The events of a run as they were, put together one by one.
+pub(crate) struct WholeEvents {
+    run: RunId,
+    version: Digest,
+    events: Vec<Event>,
+}
+
+impl WholeEvents {
+    /// None yet; `Started` will name `version`.
+    pub(crate) fn new(run: RunId, version: Digest) -> Self {
+        Self { run, version, events: Vec::new() }
+    }
+
+    /// Adds the next event.
+    pub(crate) fn push(&mut self, seq: u64, event: StoredEvent) -> Result<(), Missing> {
+        self.all_up_to(seq)?;
+        let step = event.step();
+        let event = event.into_event(self.version, &kind).map_err(|(field, size)| {
+            self.missing(seq, step, MissingPart::Payload { field, size })
+        })?;
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// All of them, if there are as many as there should be.
+    pub(crate) fn all(self, count: u64) -> Result<Vec<Event>, Missing> {
+        self.all_up_to(count)?;
+        Ok(self.events)
+    }
+
+    fn all_up_to(&self, seq: u64) -> Result<(), Missing> {
+        let count = self.events.len() as u64;
+        if count < seq { Err(self.missing(count, None, MissingPart::Event)) } else { Ok(()) }
+    }
+
+    fn missing(&self, seq: u64, step: Option<u64>, what: MissingPart) -> Missing {
+        Missing { run: self.run, seq, step, what }
     }
 }
 

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use mcpgraph_engine::StepId;
+use mcpgraph_engine::{Event, StepId};
 use mcpgraph_value::Value;
 
 use super::{FORMAT, VERSION};
 use crate::codec::{Fetch, read_event};
+use crate::read::WholeEvents;
 use crate::read::row::find;
 use crate::write::{Batcher, RowOf, RunState};
 use crate::{
@@ -66,6 +67,17 @@ impl Journal {
             if state.refused { Err(JournalError::Exists(read.id)) } else { Ok(read.id) }
         })
     }
+}
+
+/// The events of a document that [`Journal::export`] made, as [`Journal::whole_events`] gives those
+/// of a run in the store.
+pub fn exported_events(document: &Value) -> Result<Vec<Event>, JournalError> {
+    let read = Document::read(document)?;
+    let mut whole = WholeEvents::new(read.id, read.digest);
+    for (seq, event) in read.events {
+        whole.push(seq, event)?;
+    }
+    Ok(whole.all(0)?)
 }
 
 impl Document {

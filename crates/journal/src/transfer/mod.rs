@@ -4,6 +4,8 @@ mod export;
 mod import;
 mod remove;
 
+pub use import::exported_events;
+
 /// What a document of a run calls itself.
 const FORMAT: &str = "mcpgraph-run";
 

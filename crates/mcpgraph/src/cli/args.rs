@@ -1,6 +1,7 @@
 //! Everything that can be typed.
 
 pub(crate) mod runs;
+pub(crate) mod test;
 mod times;
 
 use std::net::SocketAddr;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use self::runs::{ReplayArgs, RerunArgs, RunsArgs, RunsCommand};
+use self::test::TestArgs;
 use crate::load::Files;
 
 const EXAMPLES: &str = "\
@@ -129,8 +131,10 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Find everything that is wrong with graph files
     Check(CheckArgs),
-    /// Print the JSON Schema of graph files, for editors
-    Schema,
+    /// Run the tests of graph files, or write one from a recorded run
+    Test(TestArgs),
+    /// Print the JSON Schema of graph files or test files, for editors
+    Schema(SchemaArgs),
     /// Draw a graph
     Graph(DrawArgs),
     /// Evaluate an expression
@@ -300,6 +304,13 @@ pub(crate) enum Language {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The schema of test files
+    #[arg(long)]
+    pub(crate) tests: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// Where to write it
     #[arg(value_name = "FILE", default_value = "graph.yaml")]
@@ -329,6 +340,7 @@ impl Command {
                     | RunsCommand::Rerun(RerunArgs { files, .. }),
                 ..
             })
+            | Self::Test(TestArgs { files, .. })
             | Self::Graph(DrawArgs { files, .. }) => {
                 take_file("-g", &mut files.graph, before.graph)?;
                 take_file("-m", &mut files.mcp, before.mcp)
@@ -339,7 +351,7 @@ impl Command {
                 }
                 take_file("-m", &mut args.mcp, before.mcp)
             }
-            Self::Schema
+            Self::Schema(_)
             | Self::Runs(_)
             | Self::Eval(_)
             | Self::Init(_)

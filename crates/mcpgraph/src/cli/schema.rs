@@ -1,7 +1,10 @@
+use super::args::SchemaArgs;
 use super::{Exit, output};
 
-/// Prints the JSON Schema of graph files.
-pub(super) fn schema() -> anyhow::Result<Exit> {
-    output::data(&format!("{}\n", mcpgraph_config::json_schema().to_json_pretty()))?;
+/// Prints the JSON Schema of graph files or test files.
+pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<Exit> {
+    let schema =
+        if args.tests { mcpgraph_config::test_schema() } else { mcpgraph_config::json_schema() };
+    output::data(&format!("{}\n", schema.to_json_pretty()))?;
     Ok(Exit::Success)
 }

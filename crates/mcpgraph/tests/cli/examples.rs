@@ -21,13 +21,21 @@ fn samples() -> Vec<Sample> {
     serde_json::from_str(&fs::read_to_string(beside("cases/examples.json")).unwrap()).unwrap()
 }
 
-/// The examples, relative to the root of the repository.
+/// The graph files among the examples, relative to the root of the repository.
 pub(crate) fn files() -> Vec<String> {
+    ending(".yaml").into_iter().filter(|file| !file.ends_with(".test.yaml")).collect()
+}
+
+/// The test files among the examples.
+pub(crate) fn test_files() -> Vec<String> {
+    ending(".test.yaml")
+}
+
+fn ending(suffix: &str) -> Vec<String> {
     let folder = fs::read_dir(repository().join("examples")).unwrap();
     let mut files: Vec<String> = folder
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
-        .map(|path| format!("examples/{}", path.file_name().unwrap().to_str().unwrap()))
+        .map(|entry| format!("examples/{}", entry.unwrap().file_name().to_str().unwrap()))
+        .filter(|path| path.ends_with(suffix))
         .collect();
     files.sort();
     files
