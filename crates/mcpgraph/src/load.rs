@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcpgraph_config::model::{GraphFile, NodeDef, NodeKind};
+use mcpgraph_config::model::{GraphFile, NodeDef, NodeKind, ServerDef};
 use mcpgraph_config::{Lookup, MAX_FILE_BYTES, Text};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, codes};
 use mcpgraph_graph::Graph;
@@ -80,8 +80,8 @@ fn load_text(
 pub(crate) enum Servers {
     /// From its own text.
     Own,
-    /// From another file.
-    Of(GraphFile),
+    /// From elsewhere.
+    Other(Vec<ServerDef>),
     /// None is ever called: neither their variables nor their definitions have to be there.
     Unused,
 }
@@ -93,7 +93,7 @@ pub(crate) fn load_recorded(source: &Arc<Source>, servers: Servers) -> Loaded {
     let any = |name: &str| own(name).or_else(|| Some("http://unset".to_owned()));
     match servers {
         Servers::Own => load_text(source, &own, |_, _| {}),
-        Servers::Of(other) => load_text(source, &any, |file, _| file.servers = other.servers),
+        Servers::Other(servers) => load_text(source, &any, |file, _| file.servers = servers),
         Servers::Unused => load_text(source, &any, |file, _| {
             let names = server_names(file.tools.iter().flat_map(|tool| &tool.nodes));
             let definitions: Map = names

@@ -16,6 +16,7 @@ mod version;
 
 use std::path::PathBuf;
 
+use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{Event, StepId};
 use mcpgraph_graph::Tool;
 use mcpgraph_journal::{Journal, JournalError, Missing, MissingPart, RunSummary};
@@ -110,7 +111,7 @@ impl Runs {
             ),
             MissingPart::Payload { field, size } => {
                 let step = step.map(|step| match self.journal.step(*run, step) {
-                    Ok(record) => format!(" of step {step} (node `{}`)", record.node),
+                    Ok(record) => format!(" of step {step} (node `{}`)", printable(&record.node)),
                     Err(_) => format!(" of step {step}"),
                 });
                 format!(

@@ -7,7 +7,8 @@ use clap::{Args, Subcommand};
 use mcpgraph_journal::RunStatus;
 
 use super::FileArgs;
-use super::times::{When, duration, when};
+pub(crate) use super::times::When;
+use super::times::{duration, when};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {

@@ -50,6 +50,11 @@ impl Report {
         Self { position: divergence.position, step, recorded, now, differences }
     }
 
+    /// The step it happened at, if it was one.
+    pub(super) fn step(&self) -> Option<StepId> {
+        self.step.as_ref().map(|(step, ..)| *step)
+    }
+
     /// For programs.
     pub(super) fn to_value(&self) -> Value {
         let mut map = Map::from_iter([("event", self.position as u64)]);
@@ -76,13 +81,15 @@ impl Report {
     /// For people.
     pub(super) fn text(&self) -> String {
         let place = match &self.step {
-            Some((step, path, node)) => format!("at step {step} `{node}` (path {path})"),
+            Some((step, path, node)) => {
+                format!("at step {step} `{}` (path {path})", printable(node))
+            }
             None => format!("at event {}", self.position),
         };
         let name = |event: &Option<Value>, none: &str| {
             let name = event.as_ref().and_then(|event| event.get("type")).and_then(Value::as_str);
             match (name, event.as_ref().and_then(|event| event.get("node"))) {
-                (Some(name), Some(Value::String(node))) => format!("{name} `{node}`"),
+                (Some(name), Some(Value::String(node))) => format!("{name} `{}`", printable(node)),
                 (Some(name), _) => name.to_owned(),
                 (None, _) => none.to_owned(),
             }

@@ -2,7 +2,7 @@ use mcpgraph_diagnostics::shortened;
 use mcpgraph_journal::{Filter, Listing, RunStatus, RunSummary, rfc3339};
 use mcpgraph_value::{Map, Value};
 
-use super::super::args::runs::ListArgs;
+use super::super::args::runs::{ListArgs, When};
 use super::text::{Side, duration, table};
 use super::{Exit, Runs, output, print};
 
@@ -14,7 +14,7 @@ pub(super) fn list(args: &ListArgs, runs: &Runs, json: bool) -> anyhow::Result<E
     let mut filter = Filter {
         tool: args.tool.clone(),
         status: args.status,
-        since: args.since.map(|since| since.moment()),
+        since: args.since.map(When::moment),
         text: args.text.clone(),
         slower_than: args.slower_than,
         limit: args.limit,

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{ErrorKind, Event, RunError};
-use mcpgraph_journal::{RunStatus, RunSummary};
+use mcpgraph_journal::{Parent, RunStatus, RunSummary};
 use mcpgraph_runtime::{Record, Runtime, ToolCall, Tools};
 use mcpgraph_value::{Map, Value};
 
@@ -49,28 +50,38 @@ fn document(run: &RunSummary, events: &[Event], report: Option<&Report>) -> Valu
 }
 
 fn text(run: &RunSummary, events: &[Event], report: Option<&Report>) -> String {
-    let mut text = match report {
+    let mut parts = vec![match report {
         None => format!("same: {} happened again\n", count(events.len(), "event")),
         Some(report) => report.text(),
-    };
+    }];
     if !is_complete(events) {
         let end = match &run.reached {
-            Some(reached) => format!("step {} `{}`", reached.step, reached.node),
+            Some(reached) => format!("step {} `{}`", reached.step, printable(&reached.node)),
             None => "its beginning".to_owned(),
         };
         let status = match run.status {
             RunStatus::Running => "is still being executed",
             _ => "was interrupted",
         };
-        text.push_str(&format!("the record goes as far as {end}: the run {status}\n"));
+        parts.push(format!("the record goes as far as {end}: the run {status}\n"));
+    }
+    if let (Some(parent), Some(step)) = (&run.origin.parent, report.and_then(Report::step))
+        && step < parent.from
+    {
+        let Parent { run, from } = parent;
+        parts.push(format!(
+            "the steps before {from} were taken over from run {run}: what they made of the time of \
+             day was computed when that one began\n"
+        ));
     }
     if report.is_some() && is_masked(events) {
-        text.push_str(
+        parts.push(
             "the record has masked values, which expressions see as they are: a difference in what \
-             was made of one may come from that\n",
+             was made of one may come from that\n"
+                .to_owned(),
         );
     }
-    text
+    parts.concat()
 }
 
 fn is_complete(events: &[Event]) -> bool {

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, stdin};
 use std::sync::Arc;
 
+use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{Effect, Event, Run};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{Face, Origin, Parent, Payload, RunSummary, StoredEvent};
@@ -158,11 +159,10 @@ fn is_wanted(effects: &BTreeSet<Effect>, is_agreed: bool) -> anyhow::Result<bool
         output::say("no upstream tools will be called\n");
         return Ok(true);
     }
-    let mut text = format!("up to {} may be called:\n", count(effects.len(), "upstream tool"));
+    output::say(&format!("up to {} may be called:\n", count(effects.len(), "upstream tool")));
     for Effect { server, tool } in effects {
-        text.push_str(&format!("  {server}: {tool}\n"));
+        output::say(&format!("  {}: {}\n", printable(server), printable(tool)));
     }
-    output::say(&text);
     if is_agreed {
         return Ok(true);
     }

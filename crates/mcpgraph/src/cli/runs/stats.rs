@@ -1,7 +1,7 @@
 use mcpgraph_journal::{Filter, NodeStats};
 use mcpgraph_value::{Map, Value};
 
-use super::super::args::runs::StatsArgs;
+use super::super::args::runs::{StatsArgs, When};
 use super::text::{Side, duration, table};
 use super::{Exit, Runs, output, print};
 
@@ -9,7 +9,7 @@ use super::{Exit, Runs, output, print};
 pub(super) fn stats(args: &StatsArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
     let nodes = runs.journal.stats(&Filter {
         tool: args.tool.clone(),
-        since: args.since.map(|since| since.moment()),
+        since: args.since.map(When::moment),
         limit: usize::MAX,
         ..Filter::default()
     })?;

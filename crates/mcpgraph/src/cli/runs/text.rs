@@ -95,7 +95,7 @@ fn why(left: &Truncated) -> String {
 
 /// Each line a little to the right, and harmless for terminals.
 pub(super) fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {}\n", printable(line))).collect()
+    text.lines().flat_map(|line| ["  ".into(), printable(line), "\n".into()]).collect()
 }
 
 #[cfg(test)]

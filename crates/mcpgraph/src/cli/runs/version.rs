@@ -52,7 +52,7 @@ pub(super) fn current_servers(files: &FileArgs) -> anyhow::Result<Servers> {
     }
     let loaded = current(files)?;
     match (loaded.file, loaded.graph) {
-        (Some(file), Some(_)) => Ok(Servers::Of(file)),
+        (Some(file), Some(_)) => Ok(Servers::Other(file.servers)),
         _ => Err(failed("the file whose servers would be called has errors")),
     }
 }

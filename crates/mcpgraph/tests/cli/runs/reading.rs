@@ -13,14 +13,14 @@ fn runs_are_found_by_what_they_are() {
 
     let all = [&slow, &failed, &double, &everything];
     assert_eq!(store.listed(&[]), all.map(String::clone), "the newest first");
-    assert_eq!(store.listed(&["--tool", "double"]), [double.clone()]);
+    assert_eq!(store.listed(&["--tool", "double"]), [&*double]);
     assert_eq!(store.listed(&["--tool", "nope"]), [""; 0]);
-    assert_eq!(store.listed(&["--status", "failed"]), [failed.clone()]);
+    assert_eq!(store.listed(&["--status", "failed"]), [&*failed]);
     assert_eq!(store.listed(&["--status", "interrupted"]), [""; 0]);
     assert_eq!(store.listed(&["--since", "1h"]).len(), 4);
     assert_eq!(store.listed(&["--since", "2999-01-01"]), [""; 0]);
-    assert_eq!(store.listed(&["--text", "DISK IS FULL"]), [failed.clone()]);
-    assert_eq!(store.listed(&["--text", "246908"]), [double.clone()], "in an output");
+    assert_eq!(store.listed(&["--text", "DISK IS FULL"]), [&*failed]);
+    assert_eq!(store.listed(&["--text", "246908"]), [&*double], "in an output");
     assert_eq!(store.listed(&["--slower-than", "1h"]), [""; 0]);
     assert!(store.listed(&["--slower-than", "300ms"]).contains(&slow));
     assert_eq!(store.listed(&["--limit", "2"]), [slow, failed.clone()]);

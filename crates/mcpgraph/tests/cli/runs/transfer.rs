@@ -19,7 +19,7 @@ fn an_exported_run_is_the_same_elsewhere() {
 
     assert_eq!(there.runs(&["import", file]), format!("{id}\n"));
     assert_eq!(there.json(&["import", file]), json!({"run": id}), "once more");
-    assert_eq!(there.listed(&[]), [id.clone()]);
+    assert_eq!(there.listed(&[]), [&*id]);
     let shown = here.json(&["show", &id]);
     assert_eq!(there.json(&["show", &id]), shown);
     for step in shown["steps"].as_array().unwrap() {

@@ -202,3 +202,74 @@ impl Step {
         parts.join(" ")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mcpgraph_engine::{LogLevel, StepPath};
+    use mcpgraph_journal::Payload;
+
+    use super::*;
+
+    fn told(events: Vec<StoredEvent>) -> Told {
+        let mut told = Told::default();
+        for (seq, event) in (0..).zip(events) {
+            told.take(seq, event);
+        }
+        told
+    }
+
+    fn started(step: StepId, node: &str) -> StoredEvent {
+        StoredEvent::StepStarted {
+            step,
+            path: StepPath::new(&[step as u32]),
+            node: node.into(),
+            kind: "transform".into(),
+            input: None,
+            item_name: None,
+            began: Duration::ZERO,
+            at: Duration::ZERO,
+        }
+    }
+
+    fn paused(why: PauseReason) -> StoredEvent {
+        StoredEvent::Paused { why, at: Duration::from_millis(2) }
+    }
+
+    #[test]
+    fn pauses_and_log_lines_belong_to_steps() {
+        let output = Payload::Whole(7.into());
+        let at = Duration::from_millis(2);
+        let told = told(vec![
+            paused(PauseReason::Asked),
+            StoredEvent::Resumed { waited: Duration::from_secs(3), at },
+            started(0, "a"),
+            StoredEvent::Log { step: 0, level: LogLevel::Info, message: output.clone(), at },
+            StoredEvent::StepFinished {
+                step: 0,
+                output: output.clone(),
+                edge: Some("b".into()),
+                at,
+            },
+            paused(PauseReason::After("a".into())),
+            StoredEvent::OutputChanged { scope: StepPath::new(&[]), node: "a".into(), output, at },
+            paused(PauseReason::Before("b".into())),
+            started(1, "b"),
+        ]);
+        let table = told.table();
+        let lines: Vec<&str> = table.lines().collect();
+        assert!(lines[1].ends_with("→ b (said 1 line) (paused 2 times)"), "{table}");
+        assert!(lines[2].ends_with("not finished (paused 1 time)"), "{table}");
+        assert_eq!(
+            told.pauses_text(),
+            "\nat   2.00 ms  paused: somebody asked\nat   2.00 ms  went on after 3.00 s\n\
+             at   2.00 ms  paused after `a`\nat   2.00 ms  output of `a` changed to 7\n\
+             at   2.00 ms  paused before `b`\n"
+        );
+        let steps = told.to_value();
+        assert_eq!(steps.pointer("/0/pauses"), Some(&2.into()));
+        assert_eq!(steps.pointer("/0/logLines"), Some(&1.into()));
+        assert_eq!(steps.pointer("/1/pauses"), Some(&1.into()));
+    }
+}
