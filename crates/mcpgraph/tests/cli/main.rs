@@ -17,3 +17,4 @@ mod resources;
 mod results;
 mod schema;
 mod sessions;
+mod testing;

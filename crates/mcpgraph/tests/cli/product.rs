@@ -58,11 +58,13 @@ pub(crate) fn typed(line: &str, folder: &Path) -> Output {
 }
 
 fn undisturbed(mut command: Command) -> Command {
-    for variable in ["MCPGRAPH_LOG", "MCPGRAPH_BIN", "COLUMNS", "CLICOLOR_FORCE"] {
+    let ours = ["MCPGRAPH_LOG", "MCPGRAPH_BIN", "MCPGRAPH_DATA", "MCPGRAPH_NO_HISTORY"];
+    for variable in ours.into_iter().chain(["COLUMNS", "CLICOLOR_FORCE"]) {
         command.env_remove(variable);
     }
-    // All tests record into one folder at once, as the programs of one user do.
-    command.env("MCPGRAPH_DATA", Path::new(env!("CARGO_TARGET_TMPDIR")).join("runs"));
+    // All tests record into one folder at once, as the programs of one user do. The product's own
+    // variable would show in its help.
+    command.env("XDG_DATA_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 

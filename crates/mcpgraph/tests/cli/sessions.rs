@@ -44,6 +44,7 @@ sessions! {
     mistakes
     run
     run_failures
+    test
 }
 
 /// What a session looks like on the screen; stdout, stderr and the exit code are told apart.

@@ -149,12 +149,17 @@ fn name(item: &PathItem) -> &str {
 }
 
 /// Where a path first leaves what is expected: the place in it, and the place in what is expected
-/// that comes furthest. None if it does not.
+/// that comes furthest, or none where nothing more was expected. None if it does not.
 fn first_difference(expected: &[PathItem], actual: &[Arc<str>]) -> Option<(usize, Option<usize>)> {
     // The places in `expected` that the path may stand before.
     let mut places = Vec::new();
     reach(expected, 0, &mut places);
+    // Where the path was last all that is expected.
+    let mut complete = None;
     for (index, node) in actual.iter().enumerate() {
+        if places.contains(&expected.len()) {
+            complete = Some(index);
+        }
         let mut next = Vec::new();
         for place in &places {
             match expected.get(*place) {
@@ -170,8 +175,10 @@ fn first_difference(expected: &[PathItem], actual: &[Arc<str>]) -> Option<(usize
         }
         places = next;
     }
-    let is_complete = places.contains(&expected.len());
-    (!is_complete).then(|| (actual.len(), furthest(&places, expected)))
+    if places.contains(&expected.len()) {
+        return None;
+    }
+    Some(complete.map_or((actual.len(), furthest(&places, expected)), |index| (index, None)))
 }
 
 /// Adds a place, and those behind the gap it may stand at. Places come in ascending order.

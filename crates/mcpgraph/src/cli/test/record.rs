@@ -18,7 +18,7 @@ use super::recording::Recording;
 use super::report::report;
 use super::suite::Loader;
 use super::trail::Part;
-use super::{Exit, TestFormat, Threads, block_on, output, write, yaml};
+use super::{Exit, TestFormat, Threads, block_on, output, usage, write, yaml};
 use crate::load;
 
 /// The name under which a test that goes to stdout is spoken of.
@@ -38,7 +38,7 @@ pub(super) fn record(id: &str, args: &TestArgs, history: &HistoryArgs) -> anyhow
         None => Draft::New { graph: relative(path, &args.files.files()?.graph) },
     };
     let journal = history.open()?;
-    let id = journal.resolve(id)?;
+    let id = journal.resolve(id).map_err(|error| usage(error.to_string()))?;
     let recording = match Recording::of_run(&journal, &id.to_string()) {
         Ok(recording) => recording,
         Err(why) => {

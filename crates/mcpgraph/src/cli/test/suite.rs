@@ -79,6 +79,7 @@ impl<'a> Loader<'a> {
                 Err(found) => diagnostics.extend(found),
             }
         }
+        diagnostics.sort();
         let live = is_live.then_some(graph_file);
         let name = path.display().to_string();
         (Some(Suite { name, cases, live, graph }), diagnostics)
@@ -165,13 +166,15 @@ fn no_graph(file: &TestFile) -> Diagnostic {
 }
 
 fn unusable(test: &TestDef, file: &TestFile, why: &str) -> Diagnostic {
-    let (span, what) = match &test.recorded {
-        Some(Recorded::Run(id)) => (id.span(), format!("run `{id}`")),
-        Some(Recorded::Document(path)) => (path.span(), format!("the exported run `{path}`")),
-        None => (test.name.span(), "the record".to_owned()),
+    const LISTED: &str = "`mcpgraph runs ls` shows what is recorded; --data names another folder";
+    const EXPORTED: &str = "`mcpgraph runs export ID -o FILE` writes such a file";
+    let (span, what, hint) = match &test.recorded {
+        Some(Recorded::Document(path)) => {
+            (path.span(), format!("the exported run `{path}`"), EXPORTED)
+        }
+        Some(Recorded::Run(id)) => (id.span(), format!("run `{id}`"), LISTED),
+        None => (test.name.span(), "the record".to_owned(), LISTED),
     };
     let message = format!("{what} cannot answer for upstream tools: {why}");
-    Diagnostic::error(codes::RECORD_UNUSABLE, message)
-        .at(&file.source, span, "")
-        .hint("`mcpgraph runs ls` shows what is recorded; --data names another folder")
+    Diagnostic::error(codes::RECORD_UNUSABLE, message).at(&file.source, span, "").hint(hint)
 }

@@ -35,7 +35,8 @@ fn the_first_place_that_differs_is_told() {
         ("a, b", "a b c", Some((2, None))),
         ("a, b, c", "a b", Some((2, Some(2)))),
         ("a, ..., c", "a b", Some((2, Some(2)))),
-        ("..., b", "a b c", Some((3, Some(1)))),
+        ("..., b", "a b c", Some((2, None))),
+        ("..., b, ..., d", "a b c", Some((3, Some(3)))),
         ("", "a", Some((0, None))),
     ];
     for (path, actual, told) in cases {
