@@ -15,6 +15,7 @@ mod progress;
 mod reload;
 mod resources;
 mod results;
+mod runs;
 mod schema;
 mod sessions;
 mod testing;
