@@ -1,6 +1,5 @@
 //! What differs between a record and what happens now.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -128,15 +127,12 @@ fn place(event: &Event, record: &[Event]) -> Option<(StepId, StepPath, Arc<str>)
         return Some((*step, path.clone(), Arc::clone(node)));
     }
     let wanted = StoredEvent::from(event).step()?;
-    let steps: HashMap<StepId, (&StepPath, &Arc<str>)> = record
-        .iter()
-        .filter_map(|event| match event {
-            Event::StepStarted { step, path, node, .. } => Some((*step, (path, node))),
-            _ => None,
-        })
-        .collect();
-    let (path, node) = steps.get(&wanted)?;
-    Some((wanted, (*path).clone(), Arc::clone(node)))
+    record.iter().find_map(|event| match event {
+        Event::StepStarted { step, path, node, .. } if *step == wanted => {
+            Some((wanted, path.clone(), Arc::clone(node)))
+        }
+        _ => None,
+    })
 }
 
 /// Collects where two values differ, as deep as they are alike. What was masked does not differ.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{Effect, Event, Run};
 use mcpgraph_graph::{Graph, Tool};
-use mcpgraph_journal::{Face, Origin, Parent, Payload, RunSummary, StoredEvent};
+use mcpgraph_journal::{
+    Face, Missing, MissingPart, Origin, Parent, Payload, RunSummary, StoredEvent,
+};
 use mcpgraph_runtime::{Execution, Fork, ForkError, Record};
 use mcpgraph_value::Value;
 
@@ -99,11 +101,8 @@ fn recorded_input(runs: &Runs, run: &RunSummary) -> anyhow::Result<Value> {
             Ok(input)
         }
         Some((0, StoredEvent::Started { input: Payload::Truncated(left), .. })) => {
-            Err(failed(format!(
-                "the arguments of run {} were not kept: they have {} bytes, more than the record \
-                 took; runs that are recorded with --max-payload-bytes {} can be done again",
-                run.id, left.size, left.size
-            )))
+            let what = MissingPart::Payload { field: "input", size: left.size };
+            Err(failed(runs.explain(&Missing { run: run.id, seq: 0, step: None, what })))
         }
         _ => Err(failed(format!("the beginning of run {} was lost", run.id))),
     }

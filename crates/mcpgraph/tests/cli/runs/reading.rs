@@ -193,4 +193,10 @@ fn a_payload_over_the_limit_is_shown_as_far_as_it_was_kept() {
     for part in ["output of step 1 (node `much`)", "8894 bytes", "--max-payload-bytes 8894"] {
         assert!(said.contains(part), "{part}: {said}");
     }
+
+    let much = json!({"n": 2000, "more": "x".repeat(1000)});
+    let id = store.record_with(&graph(), "large", &much, &options, &[]);
+    let file = graph();
+    let (code, said) = store.failing(&["rerun", &id, "-g", file.to_str().unwrap()]);
+    assert!(code == 1 && said.contains("the input was not kept"), "{said}");
 }
