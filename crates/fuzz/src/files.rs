@@ -25,3 +25,10 @@ pub fn mcp_json(data: &[u8]) {
     let (_, diagnostics) = mcpgraph_config::read_mcp_json(&source, &|name| Some(name.to_owned()));
     drop(to_terminal(&diagnostics, Colour::Plain));
 }
+
+/// The loader of test files.
+pub fn test_file(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    let (_, diagnostics) = mcpgraph_config::read_tests(&Source::new("graph.test.yaml", text));
+    drop(to_terminal(&diagnostics, Colour::Plain));
+}

@@ -60,6 +60,12 @@ fn mcp_json() {
 }
 
 #[test]
+fn test_files() {
+    let seeds = files("crates/config/tests/test_files", "yaml");
+    run("test_file", mcpgraph_fuzz::test_file, seeds);
+}
+
+#[test]
 fn jsonata() {
     let seeds = texts(&[
         "$.entry.n * 2 + items[price > 1].price ~> $sum()",

@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod completions;
 mod demo_server;
+mod document;
 mod draw;
 mod eval;
 mod history;

@@ -206,22 +206,8 @@ fn level(name: &str) -> Result<LogLevel, JournalError> {
 }
 
 fn error_kind(name: &str, code: Option<i64>) -> Result<ErrorKind, JournalError> {
-    [
-        ErrorKind::Expression,
-        ErrorKind::ToolError,
-        ErrorKind::ProtocolError { code: code.unwrap_or_default() },
-        ErrorKind::Unavailable,
-        ErrorKind::Timeout,
-        ErrorKind::Limit,
-        ErrorKind::NoRoute,
-        ErrorKind::InvalidInput,
-        ErrorKind::InvalidOutput,
-        ErrorKind::Cancelled,
-        ErrorKind::Internal,
-    ]
-    .into_iter()
-    .find(|kind| kind.name() == name)
-    .ok_or_else(|| damaged(format!("there is no kind of error `{name}`")))
+    ErrorKind::from_name(name, code.unwrap_or_default())
+        .ok_or_else(|| damaged(format!("there is no kind of error `{name}`")))
 }
 
 fn damaged(what: impl Into<String>) -> JournalError {

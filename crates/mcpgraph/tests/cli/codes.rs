@@ -1,7 +1,9 @@
 //! The codes of failed runs are in the table of all codes, and so have a page.
 
-use mcpgraph_diagnostics::codes::Code;
+use mcpgraph_config::{read_tests, test_schema};
+use mcpgraph_diagnostics::{Source, codes::Code};
 use mcpgraph_engine::ErrorKind;
+use mcpgraph_value::Value;
 
 /// All kinds there are; the match below does not compile when one is missing.
 const KINDS: [ErrorKind; 11] = [
@@ -44,4 +46,24 @@ fn every_kind_of_failure_has_a_code_of_its_own() {
         assert!(!ids.contains(&code.id()), "{kind:?} shares {code}");
         ids.push(code.id());
     }
+}
+
+#[test]
+fn every_kind_of_failure_is_found_by_its_name() {
+    for kind in KINDS {
+        assert_eq!(ErrorKind::from_name(kind.name(), -1), Some(kind));
+    }
+    assert_eq!(ErrorKind::from_name("any", -1), None);
+}
+
+#[test]
+fn test_files_know_every_kind_of_failure_and_no_other() {
+    for kind in KINDS {
+        let name = kind.name();
+        let text = format!("tests: [{{name: n, tool: t, expect: {{error: {{kind: {name}}}}}}}]");
+        assert!(read_tests(&Source::new("t", text)).1.is_empty(), "{name}");
+    }
+    let schema = test_schema();
+    let words = schema.pointer("/$defs/mockError/properties/kind/enum").and_then(Value::as_array);
+    assert_eq!(words.unwrap().len(), KINDS.len());
 }

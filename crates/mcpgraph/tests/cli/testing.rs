@@ -4,6 +4,7 @@ mod documents;
 mod recorded;
 mod xml;
 
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::Value;
@@ -55,11 +56,13 @@ fn many_tests_are_reported_in_their_order() {
     let mut text = format!("graph: {}/examples/loops.yaml\ntests:\n", repository().display());
     for index in 0..60 {
         let n = (60 - index) * 20;
-        text += &format!(
+        let sum = n * (n + 1) / 2;
+        writeln!(
+            text,
             "  - {{ name: t{index:02}, tool: sum_to_n, input: {{ n: {n} }}, \
-             expect: {{ result: {{ sum: {} }} }} }}\n",
-            n * (n + 1) / 2
-        );
+             expect: {{ result: {{ sum: {sum} }} }} }}"
+        )
+        .unwrap();
     }
     let path = folder.path().join("many.test.yaml");
     fs::write(&path, text).unwrap();

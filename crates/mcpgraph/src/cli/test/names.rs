@@ -83,7 +83,9 @@ impl Names {
                 }
                 Kind::Foreach { body, .. } => self.add_body(body, graph, seen),
                 Kind::Parallel { branches, .. } => {
-                    branches.iter().for_each(|(_, body)| self.add_body(body, graph, seen));
+                    for (_, body) in branches {
+                        self.add_body(body, graph, seen);
+                    }
                 }
                 Kind::Graph { tool, .. } => {
                     if let Some(tool) = graph.tool(tool) {

@@ -8,6 +8,7 @@ use mcpgraph_engine::{ErrorKind, Event, RunError, StepId};
 use mcpgraph_journal::{Journal, JournalError};
 use mcpgraph_value::Value;
 
+use super::super::document;
 use super::mocks::{Answer, Answers, Reply};
 use super::trail::{Part, Trail};
 
@@ -41,7 +42,7 @@ impl Recording {
 
     /// From a document that `runs export` wrote.
     pub(super) fn of_document(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let text = document::read(path).map_err(|error| error.to_string())?;
         let document = Value::from_json(&text).map_err(|error| format!("not JSON: {error}"))?;
         let events = mcpgraph_journal::exported_events(&document);
         Self::new(&events.map_err(|error| error.to_string())?)
@@ -107,7 +108,9 @@ fn answers(events: &[Event], is_cancelled: bool) -> Vec<(Arc<str>, Vec<Answer>)>
         }
     }
     nodes.retain(|(_, answers)| !answers.is_empty());
-    nodes.iter_mut().for_each(|(_, answers)| keep_telling_args(answers));
+    for (_, answers) in &mut nodes {
+        keep_telling_args(answers);
+    }
     nodes
 }
 
@@ -127,6 +130,8 @@ fn failure(error: &RunError, is_cancelled: bool) -> Option<Reply> {
 fn keep_telling_args(answers: &mut [Answer]) {
     let is_same = answers.windows(2).all(|pair| pair[0].args == pair[1].args);
     if is_same {
-        answers.iter_mut().for_each(|answer| answer.args = None);
+        for answer in answers {
+            answer.args = None;
+        }
     }
 }

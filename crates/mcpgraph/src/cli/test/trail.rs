@@ -46,7 +46,9 @@ impl Trail {
     /// Goes through the events of a run.
     pub(super) fn of(events: &[Event]) -> Self {
         let mut trail = Self::default();
-        events.iter().for_each(|event| trail.take(event));
+        for event in events {
+            trail.take(event);
+        }
         trail.ended.sort_by(|one, other| inside_first(&one.order, &other.order));
         trail
     }
@@ -124,3 +126,6 @@ fn inside_first(one: &[u32], other: &[u32]) -> std::cmp::Ordering {
     let shared = one.len().min(other.len());
     one[..shared].cmp(&other[..shared]).then(other.len().cmp(&one.len()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! JSON values as YAML that people like to read.
 
+use std::fmt::Write as _;
+
 use mcpgraph_value::{Map, Value};
 
 /// A value on one line may make the line this long.
@@ -158,7 +160,10 @@ fn quoted(text: &str) -> String {
             | '\u{2029}'
             | '\u{feff}'
             | '\u{fffe}'
-            | '\u{ffff}' => out.push_str(&format!("\\u{:04x}", character as u32)),
+            | '\u{ffff}' => {
+                // Writing to a text does not fail.
+                write!(out, "\\u{:04x}", character as u32).unwrap_or_default();
+            }
             other => out.push(other),
         }
     }

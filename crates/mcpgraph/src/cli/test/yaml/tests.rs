@@ -9,7 +9,7 @@ fn what_is_written_is_read_again() {
     let values = [
         r#""plain text""#,
         r#"["yes", "No", "null", "~", "1", "-", "a: b", "a #b", "", " a", "a ", "...", "…"]"#,
-        r#"[1, -2.5, 1e3, 12345678901234567890, true, false, null]"#,
+        r"[1, -2.5, 1e3, 12345678901234567890, true, false, null]",
         r#"["../a/b.yaml", "./c.yaml", "./", "..", ".5", "./1"]"#,
         r#"{"path": ["aaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbb", "...", "ccccccccccccccccccccccccc",
             "ddddddddddddddddddddddddddddd", "eeeeeeeeeeeeeeeeeeee", "a: b", "ffffffffffffffffffffff"]}"#,
