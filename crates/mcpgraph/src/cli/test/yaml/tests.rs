@@ -1,11 +1,46 @@
 use mcpgraph_diagnostics::Source;
 use mcpgraph_value::Value;
+use proptest::prelude::*;
 
 use super::*;
 
 /// Whatever is written is read back as it was, by the reader of this project.
+fn check(value: &Value) {
+    let text = format!("tests:\n{}", list_item(value, 2));
+    let (file, _) = mcpgraph_config::read_tests(&Source::new("t", text.as_str()));
+    let tests = file.expect(&text).tree.pointer("/tests").expect("the list").to_value();
+    assert_eq!(tests, Value::array(vec![value.clone()]), "{text}");
+}
+
+fn json() -> impl Strategy<Value = Value> {
+    let string = prop_oneof!["[a-z ./:#-]{0,12}", "\\PC{0,80}", any::<String>()];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-1e9..1e9).prop_map(|number: f64| Value::from(number)),
+        string.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::array),
+            prop::collection::vec((string.clone(), inner), 0..6)
+                .prop_map(|members| members.into_iter().collect::<Map>().into()),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_value_is_read_again(value in json()) {
+        check(&value);
+    }
+}
+
 #[test]
-fn what_is_written_is_read_again() {
+fn what_readers_stumble_over_is_read_again() {
     let values = [
         r#""plain text""#,
         r#"["yes", "No", "null", "~", "1", "-", "a: b", "a #b", "", " a", "a ", "...", "…"]"#,
@@ -20,11 +55,7 @@ fn what_is_written_is_read_again() {
             {"e": "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee", "f": "ffffffffffffffffffffffffffffffffffffffffff"}]}"#,
     ];
     for json in values {
-        let value = Value::from_json(json).unwrap();
-        let text = format!("tests:\n{}", list_item(&value, 2));
-        let (file, _) = mcpgraph_config::read_tests(&Source::new("t", text.as_str()));
-        let tests = file.expect(&text).tree.pointer("/tests").expect("the list").to_value();
-        assert_eq!(tests, Value::array(vec![value]), "{text}");
+        check(&Value::from_json(json).unwrap());
     }
 }
 
