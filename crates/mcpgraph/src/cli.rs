@@ -120,7 +120,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Serve(args) => serve::serve(&args, &history),
         Command::Run(args) => run::run(args, &history),
         Command::Runs(args) => runs::runs(args, &history),
-        Command::Check(args) => check::check(&args),
+        Command::Check(args) => check::check(&args, &history),
         Command::Test(args) => test::test(&args, &history),
         Command::Schema(args) => schema::schema(&args),
         Command::Graph(args) => draw::draw(&args),

@@ -129,7 +129,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Look at recorded runs, do them again, go on from them
     Runs(RunsArgs),
-    /// Find everything that is wrong with graph files
+    /// Find everything that is wrong with graph files and test files
     Check(CheckArgs),
     /// Run the tests of graph files, or write one from a recorded run
     Test(TestArgs),

@@ -1,15 +1,19 @@
 use mcpgraph_diagnostics::{Diagnostics, to_json};
 
-use super::args::{CheckArgs, ReportFormat};
-use super::{Exit, output};
+use super::args::{CheckArgs, FileArgs, HistoryArgs, ReportFormat};
+use super::{Exit, output, test};
 use crate::load::Files;
 
-/// Reports everything that is wrong with some files.
-pub(super) fn check(args: &CheckArgs) -> anyhow::Result<Exit> {
+/// Reports everything that is wrong with some files: graph files, and test files among them.
+pub(super) fn check(args: &CheckArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     let mut all = Diagnostics::new();
     for path in &args.paths {
-        let files = Files { graph: path.clone(), mcp: args.mcp.clone() };
-        all.extend(files.load().diagnostics);
+        let mcp = args.mcp.clone();
+        all.extend(if test::is_test_file(path) {
+            test::problems(path, &FileArgs { graph: None, mcp }, history)
+        } else {
+            Files { graph: path.clone(), mcp }.load().diagnostics
+        });
     }
     match args.format {
         ReportFormat::Json => {

@@ -19,8 +19,8 @@ use mcpgraph_diagnostics::Diagnostics;
 
 use self::report::{Counts, report};
 use self::suite::{Loader, Suite};
-use super::args::HistoryArgs;
 use super::args::test::{TestArgs, TestFormat};
+use super::args::{FileArgs, HistoryArgs};
 use super::{Exit, Threads, block_on, output, usage};
 
 /// Runs the tests of files, or writes one from a recorded run.
@@ -55,6 +55,17 @@ pub(super) fn test(args: &TestArgs, history: &HistoryArgs) -> anyhow::Result<Exi
         }
     }
     Ok(if Counts::of(&outcomes).failed == 0 { Exit::Success } else { Exit::Failure })
+}
+
+/// Whether a file is one of tests, by its name.
+pub(super) fn is_test_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    [".test.yaml", ".test.yml"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Everything that is wrong with a test file.
+pub(super) fn problems(path: &Path, files: &FileArgs, history: &HistoryArgs) -> Diagnostics {
+    Loader::new(files, history).load(path).1
 }
 
 /// Leaves only the tests that are wanted. That none is would pass for success.
