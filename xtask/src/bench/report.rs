@@ -48,6 +48,27 @@ impl Report {
         ));
     }
 
+    /// A figure of ours alone.
+    pub(super) fn ours(&mut self, name: &str, unit: &str, ours: f64) {
+        self.lines.push(format!("{name:<38} {:>12}", figure(ours, unit)));
+    }
+
+    /// Two figures of ours, of which the first must keep a share of the second.
+    pub(super) fn at_least(&mut self, name: &str, with: f64, without: f64, share: f64) {
+        let ratio = with / without;
+        let verdict = if ratio >= share { "reached" } else { "NOT REACHED" };
+        self.lines.push(format!(
+            "{name:<38} {:>12} {:>12} {ratio:>8.2}x   >= {share:.2}x {verdict}",
+            figure(with, ""),
+            figure(without, ""),
+        ));
+    }
+
+    /// A line between parts, with what its columns are.
+    pub(super) fn part(&mut self, title: &str, first: &str, second: &str) {
+        self.lines.push(format!("\n{title:<38} {first:>12} {second:>12}"));
+    }
+
     /// Two figures of ours whose ratio must stay below a bound.
     pub(super) fn within(&mut self, name: &str, unit: &str, large: f64, small: f64, bound: f64) {
         let ratio = large / small;

@@ -1,16 +1,18 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use axum::Router;
 use mcpgraph_mcp::server::{
-    Broadcaster, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
+    Broadcaster, Guard, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
     standard_streams,
 };
-use mcpgraph_runtime::Instruments;
+use mcpgraph_studio::Studio;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::args::{FileArgs, HistoryArgs, ServeArgs};
+use super::watch::Watch;
 use super::{Exit, Threads, block_on, output, usage};
 use crate::load::Files;
 use crate::{McpGraph, reload};
@@ -72,9 +74,9 @@ fn serve_files(
         Transport::Stdio => Threads::One,
         Transport::Http { .. } => Threads::PerCore,
     };
-    let instruments = Instruments { journal: history.record(), ..Instruments::default() };
+    let watch = Watch::start(history, matches!(transport, Transport::Http { .. }));
     block_on(threads, async move {
-        let product = Arc::new(McpGraph::new(file, graph, instruments));
+        let product = Arc::new(McpGraph::new(file, graph, watch.instruments()));
         let broadcaster = Broadcaster::new();
         let gateway = product.gateway(broadcaster.clone());
         let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());
@@ -82,13 +84,26 @@ fn serve_files(
         let reload = follows.then(|| {
             tokio::spawn(reload::follow(files, seen, Arc::clone(&product), gateway.clone()))
         });
-        let outcome = over(transport, gateway, broadcaster).await;
+        let outcome = over(transport, gateway.clone(), broadcaster, |config| {
+            watch.shown().map(|shown| {
+                mcpgraph_studio::router(Studio {
+                    gateway,
+                    journal: watch.journal().cloned(),
+                    live: shown.live.clone(),
+                    metrics: shown.metrics.clone(),
+                    guard: Guard::new(config),
+                })
+            })
+        })
+        .await;
         changes.abort();
         watched.abort();
         if let Some(reload) = reload {
             reload.abort();
         }
         product.close().await;
+        drop(product);
+        watch.end().await;
         outcome
     })
 }
@@ -97,6 +112,7 @@ async fn over(
     transport: Transport,
     service: Arc<dyn Service>,
     broadcaster: Broadcaster,
+    beside: impl FnOnce(&HttpConfig) -> Option<Router>,
 ) -> anyhow::Result<Exit> {
     let shutdown = CancellationToken::new();
     let server = Server::new(service, broadcaster, Limits::default(), shutdown.clone());
@@ -112,7 +128,11 @@ async fn over(
                 .map_err(|error| anyhow::anyhow!("cannot listen at {address}: {error}"))?;
             let url = format!("http://{}{}", listener.local_addr()?, config.path);
             output::say(&format!("serving MCP at {url}\n"));
-            let router = http_router(&server, config);
+            let beside = beside(&config);
+            let mut router = http_router(&server, config);
+            if let Some(beside) = beside {
+                router = router.merge(beside);
+            }
             serve_http(&server, listener, router).await?;
         }
     }
@@ -122,7 +142,7 @@ async fn over(
 
 /// Serves any service over stdio until its client goes away.
 pub(super) async fn over_stdio(service: Arc<dyn Service>) -> anyhow::Result<Exit> {
-    over(Transport::Stdio, service, Broadcaster::new()).await
+    over(Transport::Stdio, service, Broadcaster::new(), |_| None).await
 }
 
 /// What happens when the system or the keyboard asks the server to end.

@@ -4,6 +4,7 @@
 
 mod calls;
 mod codes;
+mod crash;
 mod documents;
 mod examples;
 mod failures;

@@ -1,0 +1,136 @@
+//! What recording costs, and what reading costs.
+
+use std::process::Command;
+use std::time::Instant;
+use std::{fs, iter};
+
+use anyhow::{Context as _, ensure};
+use serde_json::{Value, json};
+
+use super::report::{Report, median};
+use super::{CALLS, Contender, LOAD};
+use crate::client;
+
+/// How often each load is measured with and without a record, in turns.
+const ROUNDS: usize = 5;
+
+/// How many steps the long run has, about.
+const LONG_RUN_STEPS: usize = 10_000;
+
+/// Measures with and without a record in turns, so that a busy machine disturbs both alike.
+pub(super) fn measure(recorded: &Contender, report: &mut Report) -> anyhow::Result<()> {
+    eprintln!("recording");
+    fs::remove_dir_all(&recorded.runs).or_else(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })?;
+    let plain = recorded.without_record();
+    let decide = |index: usize| json!({ "n": index % 20 });
+    throughput("decide, 64 at once", recorded, &plain, "decide", &decide, LOAD * 4, report)?;
+    for (name, bytes) in [("1 KiB", 1024), ("64 KiB", 64 * 1024)] {
+        let carry = |index: usize| payload(index, bytes);
+        let calls = if bytes > 10_000 { LOAD / 4 } else { LOAD * 2 };
+        let name = format!("{name} payloads, 64 at once");
+        throughput(&name, recorded, &plain, "carry", &carry, calls, report)?;
+    }
+    latency(recorded, &plain, report)?;
+    size(recorded, report)?;
+    show(recorded, report)
+}
+
+/// A payload that differs from call to call.
+fn payload(index: usize, bytes: usize) -> Value {
+    let text: String = iter::repeat_n("0123456789abcdef", bytes / 16).collect();
+    json!({ "payload": { "index": index, "text": text } })
+}
+
+fn throughput(
+    name: &str,
+    recorded: &Contender,
+    plain: &Contender,
+    tool: &str,
+    arguments: &dyn Fn(usize) -> Value,
+    calls: usize,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        for (contender, figures) in [(recorded, &mut with), (plain, &mut without)] {
+            let mut client = contender.start()?;
+            client.load(tool, arguments, calls / 8, 64)?;
+            figures.push(client.load(tool, arguments, calls, 64)?.per_second);
+            client.close()?;
+        }
+    }
+    let (with, without) = (median(with), median(without));
+    report.at_least(&format!("calls/s recorded, {name}"), with, without, 0.75);
+    Ok(())
+}
+
+fn latency(recorded: &Contender, plain: &Contender, report: &mut Report) -> anyhow::Result<()> {
+    let mut clients = [recorded.start()?, plain.start()?];
+    let mut times: [Vec<f64>; 2] = Default::default();
+    for round in 0..CALLS {
+        for (client, times) in clients.iter_mut().zip(&mut times) {
+            let began = Instant::now();
+            client.call("decide", json!({ "n": round % 20 }))?;
+            times.push(began.elapsed().as_secs_f64() * 1e6);
+        }
+    }
+    let [with, without] = times.map(median);
+    report.ours("added by recording, one call", "µs", with - without);
+    Ok(())
+}
+
+/// What a thousand runs take of the disk.
+fn size(recorded: &Contender, report: &mut Report) -> anyhow::Result<()> {
+    let apart = Contender { runs: recorded.runs.with_extension("size"), ..recorded.clone() };
+    drop(fs::remove_dir_all(&apart.runs));
+    let mut client = apart.start()?;
+    client.load("decide", &|index| json!({ "n": index % 20 }), 1000, 64)?;
+    client.close()?;
+    let bytes = fs::metadata(apart.runs.join("runs.db"))?.len();
+    report.ours("file of 1,000 runs of six steps", "KiB", bytes as f64 / 1024.0);
+    Ok(())
+}
+
+/// Showing one step of a run of ten thousand: the first, the middle and the last.
+fn show(recorded: &Contender, report: &mut Report) -> anyhow::Result<()> {
+    let apart = Contender { runs: recorded.runs.with_extension("long"), ..recorded.clone() };
+    drop(fs::remove_dir_all(&apart.runs));
+    let mut client = apart.start()?;
+    client.call("sum_to_n", json!({ "n": LONG_RUN_STEPS / 2 }))?;
+    client.close()?;
+    let runs = runs(&apart, &["ls"])?;
+    let id = runs["runs"][0]["id"].as_str().context("no run was recorded")?.to_owned();
+    let last = runs["runs"][0]["steps"].as_u64().context("no steps")? - 1;
+    ensure!(last as usize >= LONG_RUN_STEPS, "the run has {last} steps");
+    let mut figures = Vec::new();
+    for step in [1, last / 2, last] {
+        let mut times = Vec::new();
+        for _ in 0..9 {
+            let began = Instant::now();
+            self::runs(&apart, &["show", &id, "--step", &step.to_string(), "--context"])?;
+            times.push(began.elapsed().as_secs_f64() * 1000.0);
+        }
+        figures.push(median(times));
+    }
+    report.within("a step of 10,000 shown, last to first", "ms", figures[2], figures[0], 2.0);
+    report.ours("  and in the middle", "ms", figures[1]);
+    Ok(())
+}
+
+fn runs(contender: &Contender, arguments: &[&str]) -> anyhow::Result<Value> {
+    let mut command = Command::new(&contender.program);
+    command.arg("runs").args(arguments).arg("--json").env(client::RUNS, &contender.runs);
+    client::run_once(&mut command, "")
+}
+
+impl Contender {
+    /// The same program without a record.
+    pub(super) fn without_record(&self) -> Self {
+        let mut arguments = self.arguments.clone();
+        arguments.push("--no-history".into());
+        Self { arguments, ..self.clone() }
+    }
+}
