@@ -94,10 +94,13 @@ impl Masker {
     }
 
     /// A text that is JSON, as what a client says of itself, masked as such.
-    pub(crate) fn json_text(&self, text: &str) -> String {
+    pub(crate) fn json_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !self.suspects(text.as_bytes()) {
+            return Cow::Borrowed(text);
+        }
         match Value::from_json(text) {
-            Ok(value) if self.suspects(text.as_bytes()) => self.value(&value).to_json(),
-            _ => self.text(text).into_owned(),
+            Ok(value) => Cow::Owned(self.value(&value).to_json()),
+            Err(_) => self.text(text),
         }
     }
 

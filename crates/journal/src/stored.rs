@@ -1,8 +1,8 @@
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use mcpgraph_engine::{ErrorKind, Event, LogLevel, PauseReason, RunError, StepId, StepPath};
-use mcpgraph_graph::Digest;
+use mcpgraph_graph::{Digest, Kind};
 use mcpgraph_value::Value;
 
 /// An event as the store has it: the same as [`Event`], but a payload may not be whole.
@@ -93,7 +93,7 @@ impl From<&Event> for StoredEvent {
                     step: *step,
                     path: path.clone(),
                     node: node.clone(),
-                    kind: (*kind).into(),
+                    kind: kind_name(kind),
                     input: input.as_ref().map(whole),
                     item_name: item_name.clone(),
                     began: *began,
@@ -143,6 +143,13 @@ impl From<&Event> for StoredEvent {
             },
         }
     }
+}
+
+/// The name of a node's type, of which every event of the process shares one.
+fn kind_name(kind: &'static str) -> Arc<str> {
+    static NAMES: LazyLock<[Arc<str>; Kind::NAMES.len()]> =
+        LazyLock::new(|| Kind::NAMES.map(Arc::from));
+    NAMES.iter().find(|name| ***name == *kind).cloned().unwrap_or_else(|| kind.into())
 }
 
 impl From<&RunError> for StoredError {

@@ -70,14 +70,14 @@ impl Tracker {
         let (step, has_edge) = (event.step, event.edge.is_some());
         match event.name.as_str() {
             names::STEP => {
-                let path = codec::path(&event.path)?;
+                let path = event.path()?;
                 self.begin(step, path, event.node.as_str().into(), event.kind.as_str().into(), seq);
             }
             names::DONE => self.finish(step, has_edge, seq),
             names::FAILED => self.fail(step, has_edge, seq),
             names::RETRY => self.retry(step, seq),
             names::LOG => self.remark(step, seq),
-            names::CHANGED => self.change(&codec::path(&event.path)?, &event.node, seq),
+            names::CHANGED => self.change(&event.path()?, &event.node, seq),
             _ => {}
         }
         Ok(())

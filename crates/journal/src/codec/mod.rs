@@ -8,6 +8,10 @@
 mod read;
 mod write;
 
+use mcpgraph_engine::StepPath;
+
+use crate::JournalError;
+
 pub(crate) use read::{Fetch, outline, path, read_event};
 pub(crate) use write::{Place, write_event, write_text};
 
@@ -18,18 +22,28 @@ pub(crate) struct Outline {
     pub(crate) name: String,
     #[serde(rename = "s", default)]
     pub(crate) step: u64,
-    #[serde(default)]
-    pub(crate) path: String,
+    path: Option<String>,
     #[serde(default)]
     pub(crate) node: String,
     #[serde(default)]
     pub(crate) kind: String,
     #[serde(rename = "to")]
     pub(crate) edge: Option<serde::de::IgnoredAny>,
-    #[serde(default)]
-    pub(crate) began: u64,
+    began: Option<u64>,
     #[serde(default)]
     pub(crate) at: u64,
+}
+
+impl Outline {
+    /// Where the step stands, or the body whose output was changed.
+    pub(crate) fn path(&self) -> Result<StepPath, JournalError> {
+        self.path.as_deref().map_or_else(|| read::place_of(self.step), path)
+    }
+
+    /// When the step began, in microseconds.
+    pub(crate) fn began(&self) -> u64 {
+        self.began.unwrap_or(self.at)
+    }
 }
 
 /// The names of events.

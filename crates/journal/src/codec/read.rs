@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_engine::{ErrorKind, LogLevel, PauseReason, StepPath};
+use mcpgraph_engine::{ErrorKind, LogLevel, PauseReason, StepId, StepPath};
 use mcpgraph_value::{Object, Value};
 
 use super::{Outline, names};
@@ -36,16 +36,23 @@ pub(crate) fn read_event<F: Fetch>(
             input: fields.payload("in")?,
             seed: fields.number("seed")?,
         },
-        names::STEP => StoredEvent::StepStarted {
-            step: fields.number("s")?,
-            path: path(&fields.name("path")?)?,
-            node: fields.name("node")?,
-            kind: fields.name("kind")?,
-            input: fields.optional_payload("in")?,
-            item_name: fields.optional_name("item")?,
-            began: fields.time("began")?,
-            at: fields.time("at")?,
-        },
+        names::STEP => {
+            let step = fields.number("s")?;
+            let at = fields.time("at")?;
+            StoredEvent::StepStarted {
+                step,
+                path: match fields.optional_name("path")? {
+                    Some(text) => path(&text)?,
+                    None => place_of(step)?,
+                },
+                node: fields.name("node")?,
+                kind: fields.name("kind")?,
+                input: fields.optional_payload("in")?,
+                item_name: fields.optional_name("item")?,
+                began: if fields.has("began") { fields.time("began")? } else { at },
+                at,
+            }
+        }
         names::DONE => StoredEvent::StepFinished {
             step: fields.number("s")?,
             output: fields.payload("out")?,
@@ -118,6 +125,10 @@ struct Fields<'a, F> {
 }
 
 impl<F: Fetch> Fields<'_, F> {
+    fn has(&self, key: &str) -> bool {
+        self.members.get(key).is_some()
+    }
+
     fn name(&self, key: &str) -> Result<Arc<str>, JournalError> {
         self.optional_name(key)?.ok_or_else(|| damaged(format!("an event has no `{key}`")))
     }
@@ -203,6 +214,12 @@ fn level(name: &str) -> Result<LogLevel, JournalError> {
         .into_iter()
         .find(|level| level.name() == name)
         .ok_or_else(|| damaged(format!("there is no level `{name}`")))
+}
+
+/// The place of a step that stands where its number says.
+pub(super) fn place_of(step: StepId) -> Result<StepPath, JournalError> {
+    let position = u32::try_from(step).map_err(|_| damaged("a step has no path"))?;
+    Ok(StepPath::new(&[position]))
 }
 
 fn error_kind(name: &str, code: Option<i64>) -> Result<ErrorKind, JournalError> {

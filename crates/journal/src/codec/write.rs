@@ -1,7 +1,6 @@
-use std::io::Write as _;
 use std::time::Duration;
 
-use mcpgraph_engine::{ErrorKind, PauseReason};
+use mcpgraph_engine::{ErrorKind, PauseReason, StepId, StepPath};
 
 use super::names;
 use crate::{Payload, StoredError, StoredEvent};
@@ -33,13 +32,18 @@ pub(crate) fn write_event<P: Place>(
         StoredEvent::StepStarted { step, path, node, kind, input, item_name, began, at } => {
             begin(out, names::STEP);
             number(out, "s", *step);
-            text(out, "path", &path.to_string());
+            // A step of the tool itself mostly stands where its number says.
+            if !is_place_of(path, *step) {
+                text(out, "path", &path.to_string());
+            }
             text(out, "node", node);
             text(out, "kind", kind);
             if let Some(name) = item_name {
                 text(out, "item", name);
             }
-            time(out, "began", *began);
+            if began != at {
+                time(out, "began", *began);
+            }
             time(out, "at", *at);
             if let Some(input) = input {
                 member(out, place, "in", input)?;
@@ -117,6 +121,11 @@ pub(crate) fn write_event<P: Place>(
     Ok(())
 }
 
+/// Whether a place is the one that the number of the step says.
+fn is_place_of(path: &StepPath, step: StepId) -> bool {
+    matches!(path.positions(), [only] if u64::from(*only) == step)
+}
+
 fn failure<P: Place>(
     out: &mut Vec<u8>,
     place: &mut P,
@@ -125,7 +134,7 @@ fn failure<P: Place>(
     text(out, "error", error.kind.name());
     if let ErrorKind::ProtocolError { code } = error.kind {
         key(out, "code");
-        write_display(out, code);
+        write_number(out, code);
     }
     if let Some(node) = &error.node {
         text(out, "errorNode", node);
@@ -148,8 +157,9 @@ fn member<P: Place>(
 }
 
 fn begin(out: &mut Vec<u8>, name: &str) {
-    out.extend_from_slice(b"{\"e\":");
-    write_text(out, name);
+    out.extend_from_slice(b"{\"e\":\"");
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'"');
 }
 
 /// Names are words of ours and need no escapes.
@@ -166,16 +176,15 @@ fn text(out: &mut Vec<u8>, name: &str, text: &str) {
 
 fn number(out: &mut Vec<u8>, name: &str, number: u64) {
     key(out, name);
-    write_display(out, number);
+    write_number(out, number);
 }
 
 fn time(out: &mut Vec<u8>, name: &str, time: Duration) {
     number(out, name, u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
 }
 
-fn write_display(out: &mut Vec<u8>, number: impl std::fmt::Display) {
-    // Writing to memory does not fail.
-    write!(out, "{number}").unwrap_or_default();
+fn write_number(out: &mut Vec<u8>, number: impl itoa::Integer) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 /// Writes a string of JSON.

@@ -27,7 +27,8 @@ impl Journal {
                     let event = outline(line)?;
                     match event.name.as_str() {
                         names::STEP => {
-                            open.insert(event.step, (event.node, event.began));
+                            let began = event.began();
+                            open.insert(event.step, (event.node, began));
                         }
                         names::DONE | names::FAILED => {
                             if let Some((node, began)) = open.remove(&event.step) {

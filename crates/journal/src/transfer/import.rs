@@ -60,7 +60,7 @@ impl Journal {
             let mut state = RunState { lost: read.lost, ..RunState::default() };
             // The events live until all are written, which is what the writer relies on.
             let events = read.events.iter().cloned();
-            part.write_run(&row, &mut state, events, |state| {
+            part.write_run(&row, &mut state, false, events, |state| {
                 state.ended.get_or_insert(RunStatus::Interrupted);
             })?;
             // Another process was faster; what it wrote is in the file once this one is done.

@@ -4,11 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use mcpgraph_engine::Event;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::chunk::Chunk;
+use super::live::Live;
 use super::payloads::PayloadWriter;
-use super::queue::{Item, Live};
+use super::queue::Item;
 use super::remove::remove_data;
 use super::state::RunState;
 use crate::mask::Masker;
@@ -155,7 +157,7 @@ impl Part<'_> {
         let row = RowOf {
             id: run.new.id,
             tool: &run.new.tool,
-            digest: run.new.digest.into(),
+            digest: run.new.digest,
             definition: run.new.definition.as_ref(),
             origin: &run.new.origin,
             started: run.new.started,
@@ -164,7 +166,13 @@ impl Part<'_> {
             Item::Event { seq, event, .. } => Some((*seq, StoredEvent::from(event))),
             _ => None,
         });
-        self.write_run(&row, &mut state, events, |state| {
+        // Most runs are short and all of one is here: none of it will be gone on from.
+        let is_whole = state.no.is_none()
+            && (group.items.len() as u64) < SNAPSHOT_EVERY
+            && group.items.iter().any(|index| {
+                matches!(&items[*index], Item::Event { event: Event::Finished { .. }, .. })
+            });
+        self.write_run(&row, &mut state, is_whole, events, |state| {
             if !is_over {
                 return;
             }
@@ -178,11 +186,13 @@ impl Part<'_> {
         Ok((Arc::clone(run), state))
     }
 
-    /// Writes events of a run and brings its row up to date. `settle` has the last word on it.
+    /// Writes events of a run and brings its row up to date. `settle` has the last word on it. A run
+    /// that is whole and short gets no snapshot.
     pub(crate) fn write_run(
         &mut self,
         row: &RowOf<'_>,
         state: &mut RunState,
+        is_whole: bool,
         events: impl Iterator<Item = (u64, StoredEvent)>,
         settle: impl FnOnce(&mut RunState),
     ) -> rusqlite::Result<()> {
@@ -207,6 +217,10 @@ impl Part<'_> {
                 continue;
             }
             self.chunk.push(seq, &event, &mut payloads)?;
+            if is_whole {
+                state.note(seq, &event, self.masker);
+                continue;
+            }
             state.apply(seq, &event, self.masker);
             let since = state.events - state.snapshot;
             if since >= SNAPSHOT_EVERY
@@ -275,7 +289,7 @@ impl Part<'_> {
                 reached.map(|(_, node)| &**node),
                 state.error,
                 origin.face.name(),
-                client,
+                client.as_deref(),
                 protocol.as_deref(),
                 origin.trace.as_ref().map(|trace| &*trace.traceparent),
                 origin.trace.as_ref().and_then(|trace| trace.tracestate.as_deref()),

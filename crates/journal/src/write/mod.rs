@@ -4,6 +4,7 @@
 mod batch;
 mod chunk;
 mod estimate;
+mod live;
 mod payloads;
 mod queue;
 mod remove;
@@ -12,8 +13,9 @@ mod state;
 mod thread;
 
 pub(crate) use batch::{Batcher, RowOf, micros};
+pub(crate) use live::Live;
 pub(crate) use payloads::write_truncated;
-pub(crate) use queue::{Live, Shared};
+pub(crate) use queue::Shared;
 pub(crate) use remove::remove_run;
 pub(crate) use state::RunState;
 pub(crate) use thread::Writer;

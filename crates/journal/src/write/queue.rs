@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mcpgraph_engine::{Event, RunError};
+use mcpgraph_engine::Event;
 use parking_lot::{Condvar, Mutex};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
 use super::estimate::estimate;
-use super::state::RunState;
+use super::live::Live;
 use crate::mask::Masker;
 use crate::{Delivery, JournalOptions, JournalStatus, NewRun, RunId, RunStatus};
 
@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     /// The store did not take something in time; nobody waits for it until it does again.
     stalled: AtomicBool,
     last_error: Mutex<Option<Arc<str>>>,
+    /// Runs that are settled and whose waiters have not been woken yet; never more than runs.
+    woken: Mutex<Vec<Arc<Live>>>,
     /// Counts commits, for whoever follows all runs.
     pub(crate) committed: watch::Sender<u64>,
     /// The same for whoever follows one.
@@ -78,24 +80,6 @@ pub(crate) enum Item {
     Settle(Arc<Live>),
 }
 
-/// A run that is being recorded.
-pub(crate) struct Live {
-    pub(crate) new: NewRun,
-    /// Tells runs of this process apart.
-    pub(crate) ordinal: u64,
-    recorded: AtomicU64,
-    /// Events below this are in the file, or lost.
-    settled: AtomicU64,
-    lost: AtomicU64,
-    is_over: AtomicBool,
-    waited: AtomicU64,
-    settling: Notify,
-    /// How it ended, should the event that says so be lost.
-    ended: Mutex<Option<(RunStatus, Duration)>>,
-    /// What the writer knows of it as of the latest commit.
-    pub(crate) state: Mutex<RunState>,
-}
-
 /// What the writer is to do.
 pub(crate) enum Work {
     /// Write these; the oldest has waited since then.
@@ -120,6 +104,7 @@ impl Shared {
             commits: AtomicU64::new(0),
             stalled: AtomicBool::new(false),
             last_error: Mutex::new(None),
+            woken: Mutex::default(),
             committed: watch::Sender::new(0),
             followed: Mutex::default(),
         }
@@ -134,18 +119,8 @@ impl Shared {
     }
 
     pub(crate) fn begin(&self, new: NewRun) -> Arc<Live> {
-        let run = Arc::new(Live {
-            new,
-            ordinal: self.next_ordinal.fetch_add(1, Ordering::Relaxed),
-            recorded: AtomicU64::new(0),
-            settled: AtomicU64::new(0),
-            lost: AtomicU64::new(0),
-            is_over: AtomicBool::new(false),
-            waited: AtomicU64::new(0),
-            settling: Notify::new(),
-            ended: Mutex::new(None),
-            state: Mutex::default(),
-        });
+        let ordinal = self.next_ordinal.fetch_add(1, Ordering::Relaxed);
+        let run = Arc::new(Live::new(new, ordinal));
         self.push_control(Item::Begin(Arc::clone(&run)));
         run
     }
@@ -153,11 +128,11 @@ impl Shared {
     /// Queues an event, or counts it as lost.
     pub(crate) fn record(&self, run: &Arc<Live>, event: &Event, deliver: Option<Delivery>) {
         if let Event::Finished { outcome, at } = event {
-            *run.ended.lock() = Some((RunStatus::of(outcome), *at));
+            run.set_ended(RunStatus::of(outcome), *at);
         }
         let bytes = estimate(event);
         let mut queue = self.queue.lock();
-        let seq = run.recorded.fetch_add(1, Ordering::AcqRel);
+        let seq = run.next_seq();
         let fits = queue.events < self.options.max_queued_events
             && queue.bytes.saturating_add(bytes) <= self.options.max_queued_bytes.max(bytes)
             && !queue.closed;
@@ -189,7 +164,7 @@ impl Shared {
 
     /// Nothing more will come of a run.
     pub(crate) fn end(&self, run: &Arc<Live>) {
-        run.is_over.store(true, Ordering::Release);
+        run.set_over();
         // The event that it finished says everything, if it gets through.
         if run.lost() > 0 || run.ended().is_none() {
             self.push_control(Item::Settle(Arc::clone(run)));
@@ -272,13 +247,32 @@ impl Shared {
         Work::Write(items, oldest)
     }
 
+    /// Wakes those who wait for these runs. Waking from another thread costs a system call each, so
+    /// only the first is woken from here, and it wakes the others from where they all are.
+    pub(crate) fn wake_waiting(&self, runs: Vec<Arc<Live>>) {
+        let mut waiting = runs.into_iter().filter(|run| run.is_awaited());
+        let Some(first) = waiting.next() else { return };
+        self.woken.lock().extend(waiting);
+        first.wake();
+        // It may have stopped waiting, and looked for others, just before.
+        if !first.is_awaited() {
+            self.pass_on();
+        }
+    }
+
+    /// Wakes those whom another was woken for.
+    pub(super) fn pass_on(&self) {
+        let woken = std::mem::take(&mut *self.woken.lock());
+        woken.iter().for_each(|run| run.wake());
+    }
+
     pub(crate) fn count_lost(&self, run: &Live, events: u64) {
         self.lost_events.fetch_add(events, Ordering::Relaxed);
-        if run.lost.fetch_add(events, Ordering::AcqRel) == 0 {
+        if run.lose(events) {
             self.lost_runs.fetch_add(1, Ordering::Relaxed);
             tracing::debug!(run = %run.new.id, "the record of a run is not complete");
         }
-        run.settling.notify_waiters();
+        run.wake();
     }
 
     pub(crate) fn count_late(&self) {
@@ -338,88 +332,6 @@ impl Shared {
             lag: oldest.map(|oldest| oldest.elapsed()).unwrap_or_default(),
             commits: self.commits.load(Ordering::Relaxed),
             last_error: self.last_error.lock().clone(),
-        }
-    }
-}
-
-// === impl Live ===
-
-impl Live {
-    /// Everything below `seq` is in the file, or lost.
-    pub(crate) fn settle(&self, seq: u64) {
-        self.settled.fetch_max(seq, Ordering::AcqRel);
-        self.settling.notify_waiters();
-    }
-
-    pub(crate) fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Acquire)
-    }
-
-    /// Whether nothing more will come of it.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn recorded(&self) -> u64 {
-        self.recorded.load(Ordering::Acquire)
-    }
-
-    /// How it ended, whether or not the event that says so was kept.
-    pub(crate) fn ended(&self) -> Option<(RunStatus, Duration)> {
-        *self.ended.lock()
-    }
-
-    /// Whether everything below `seq` is in the file; none if that is not known yet.
-    fn is_kept(&self, seq: u64) -> Option<bool> {
-        if self.lost() > 0 {
-            return Some(false);
-        }
-        (self.settled.load(Ordering::Acquire) >= seq).then_some(true)
-    }
-
-    /// See [`crate::RunRecorder::committed`].
-    pub(crate) async fn committed(&self, shared: &Shared) -> bool {
-        let target = self.recorded();
-        if let Some(kept) = self.is_kept(target) {
-            return kept;
-        }
-        let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
-        let left = shared.options.wait.saturating_sub(waited);
-        if shared.is_stalled() || left.is_zero() {
-            shared.count_late();
-            return false;
-        }
-        shared.hurry();
-        let began = Instant::now();
-        let kept = tokio::time::timeout(left, self.settled(target)).await;
-        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.waited.fetch_add(took, Ordering::Relaxed);
-        kept.unwrap_or_else(|_| {
-            shared.count_late();
-            false
-        })
-    }
-
-    async fn settled(&self, target: u64) -> bool {
-        loop {
-            let mut settling = std::pin::pin!(self.settling.notified());
-            settling.as_mut().enable();
-            if let Some(kept) = self.is_kept(target) {
-                return kept;
-            }
-            settling.await;
-        }
-    }
-}
-
-// === impl RunStatus ===
-
-impl RunStatus {
-    /// How a run with this outcome stands.
-    pub(crate) fn of<T>(outcome: &Result<T, RunError>) -> Self {
-        match outcome {
-            Ok(_) => Self::Succeeded,
-            Err(error) => Self::of_error(error.kind),
         }
     }
 }

@@ -35,9 +35,14 @@ pub(crate) struct RunState {
 impl RunState {
     /// Goes on by an event of the run.
     pub(crate) fn apply(&mut self, seq: u64, event: &StoredEvent, masker: &Masker) {
+        self.tracker.apply(seq, event);
+        self.note(seq, event, masker);
+    }
+
+    /// Goes on by an event of a run that needs no snapshot.
+    pub(crate) fn note(&mut self, seq: u64, event: &StoredEvent, masker: &Masker) {
         self.events = seq + 1;
         self.at = self.at.max(event.at());
-        self.tracker.apply(seq, event);
         match event {
             StoredEvent::StepStarted { step, node, .. } => {
                 self.steps += 1;

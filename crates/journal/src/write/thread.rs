@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::batch::Batcher;
-use super::queue::{Item, Live, Shared, Work};
+use super::live::Live;
+use super::queue::{Item, Shared, Work};
 use super::retention::Keeper;
 use crate::liveness::WriterLock;
 
@@ -97,17 +98,21 @@ impl Writer {
                     if self.shared.succeeded() {
                         tracing::info!("runs are recorded again");
                     }
-                    for (run, state) in &states {
-                        if state.refused && !run.state.lock().refused {
-                            tracing::warn!(run = %run.new.id, "another run has this id; not kept");
-                        }
-                        *run.state.lock() = state.clone();
-                        if state.refused {
-                            self.shared.count_lost(run, 1);
-                        }
-                        run.settle(state.events);
-                    }
                     self.shared.tell_followers(states.iter().map(|(run, _)| run));
+                    let mut settled = Vec::with_capacity(states.len());
+                    for (run, state) in states {
+                        let events = state.events;
+                        if state.refused {
+                            if !run.state.lock().refused {
+                                tracing::warn!(run = %run.new.id, "another run has this id; not kept");
+                            }
+                            self.shared.count_lost(&run, 1);
+                        }
+                        *run.state.lock() = state;
+                        run.settle(events);
+                        settled.push(run);
+                    }
+                    self.shared.wake_waiting(settled);
                     break;
                 }
                 Err(error) => {
@@ -141,6 +146,7 @@ impl Writer {
             if let Item::Event { seq, .. } = item {
                 self.shared.count_lost(run, 1);
                 run.settle(seq + 1);
+                run.wake();
             }
             let is_known = self.unsettled.last().is_some_and(|last| Arc::ptr_eq(last, run));
             if !is_known && self.unsettled.len() < MAX_UNSETTLED {

@@ -1,0 +1,178 @@
+//! A run that is being recorded, and waiting for its record.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use mcpgraph_engine::RunError;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::queue::Shared;
+use super::state::RunState;
+use crate::{NewRun, RunStatus};
+
+/// A run that is being recorded.
+pub(crate) struct Live {
+    pub(crate) new: NewRun,
+    /// Tells runs of this process apart.
+    pub(crate) ordinal: u64,
+    recorded: AtomicU64,
+    /// Events below this are in the file, or lost.
+    settled: AtomicU64,
+    lost: AtomicU64,
+    is_over: AtomicBool,
+    waited: AtomicU64,
+    /// Somebody waits for what was recorded.
+    waiting: AtomicBool,
+    settling: Notify,
+    /// How it ended, should the event that says so be lost.
+    ended: Mutex<Option<(RunStatus, Duration)>>,
+    /// What the writer knows of it as of the latest commit.
+    pub(crate) state: Mutex<RunState>,
+}
+
+impl Live {
+    pub(super) fn new(new: NewRun, ordinal: u64) -> Self {
+        Self {
+            new,
+            ordinal,
+            recorded: AtomicU64::new(0),
+            settled: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+            waited: AtomicU64::new(0),
+            waiting: AtomicBool::new(false),
+            settling: Notify::new(),
+            ended: Mutex::new(None),
+            state: Mutex::default(),
+        }
+    }
+
+    /// The number of the next event.
+    pub(super) fn next_seq(&self) -> u64 {
+        self.recorded.fetch_add(1, Ordering::AcqRel)
+    }
+
+    pub(super) fn set_ended(&self, status: RunStatus, at: Duration) {
+        *self.ended.lock() = Some((status, at));
+    }
+
+    pub(super) fn set_over(&self) {
+        self.is_over.store(true, Ordering::Release);
+    }
+
+    /// Counts events that were lost; true if they are the first.
+    pub(super) fn lose(&self, events: u64) -> bool {
+        self.lost.fetch_add(events, Ordering::AcqRel) == 0
+    }
+
+    /// Whether somebody waits for what was recorded.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst)
+    }
+
+    /// Everything below `seq` is in the file, or lost. Whoever waits for it has to be woken.
+    pub(crate) fn settle(&self, seq: u64) {
+        self.settled.fetch_max(seq, Ordering::AcqRel);
+    }
+
+    /// Wakes whoever waits.
+    pub(crate) fn wake(&self) {
+        self.settling.notify_waiters();
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Whether nothing more will come of it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn recorded(&self) -> u64 {
+        self.recorded.load(Ordering::Acquire)
+    }
+
+    /// How it ended, whether or not the event that says so was kept.
+    pub(crate) fn ended(&self) -> Option<(RunStatus, Duration)> {
+        *self.ended.lock()
+    }
+
+    /// Whether everything below `seq` is in the file; none if that is not known yet.
+    fn is_kept(&self, seq: u64) -> Option<bool> {
+        if self.lost() > 0 {
+            return Some(false);
+        }
+        (self.settled.load(Ordering::Acquire) >= seq).then_some(true)
+    }
+
+    /// See [`crate::RunRecorder::committed`].
+    pub(crate) async fn committed(&self, shared: &Shared) -> bool {
+        let target = self.recorded();
+        if let Some(kept) = self.is_kept(target) {
+            return kept;
+        }
+        let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
+        let left = shared.options.wait.saturating_sub(waited);
+        if shared.is_stalled() || left.is_zero() {
+            shared.count_late();
+            return false;
+        }
+        let waiting = Waiting::begin(self, shared);
+        shared.hurry();
+        let began = Instant::now();
+        let kept = tokio::time::timeout(left, self.settled(target, shared)).await;
+        drop(waiting);
+        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.waited.fetch_add(took, Ordering::Relaxed);
+        kept.unwrap_or_else(|_| {
+            shared.count_late();
+            false
+        })
+    }
+
+    async fn settled(&self, target: u64, shared: &Shared) -> bool {
+        loop {
+            let mut settling = std::pin::pin!(self.settling.notified());
+            settling.as_mut().enable();
+            if let Some(kept) = self.is_kept(target) {
+                return kept;
+            }
+            settling.await;
+            shared.pass_on();
+        }
+    }
+}
+
+/// Somebody waits for a run. When that ends, those in [`Shared::woken`] are woken.
+struct Waiting<'a> {
+    run: &'a Live,
+    shared: &'a Shared,
+}
+
+impl<'a> Waiting<'a> {
+    fn begin(run: &'a Live, shared: &'a Shared) -> Self {
+        run.waiting.store(true, Ordering::SeqCst);
+        Self { run, shared }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.run.waiting.store(false, Ordering::SeqCst);
+        self.shared.pass_on();
+    }
+}
+
+// === impl RunStatus ===
+
+impl RunStatus {
+    /// How a run with this outcome stands.
+    pub(crate) fn of<T>(outcome: &Result<T, RunError>) -> Self {
+        match outcome {
+            Ok(_) => Self::Succeeded,
+            Err(error) => Self::of_error(error.kind),
+        }
+    }
+}
