@@ -167,7 +167,9 @@ pub(crate) fn open_writer(dir: &Path) -> Result<Connection, JournalError> {
 fn try_open_writer(dir: &Path) -> Result<Connection, JournalError> {
     let path = path(dir);
     let mut connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let format = check_format(&connection, &path)?;
+    let look = connection.transaction()?;
+    let format = check_format(&look, &path)?;
+    drop(look);
     if format == 0 {
         // Only before there are tables; the log of changes comes after it.
         connection.pragma_update(None, "page_size", 8192)?;
@@ -188,9 +190,12 @@ pub(crate) fn open_reader(dir: &Path) -> Result<Connection, JournalError> {
         return Err(JournalError::NoStore { dir: dir.to_owned() });
     }
     // A log of changes can only be read by somebody who may write.
-    let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+    let mut connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
         .or_else(|_| connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-    if check_format(&connection, &path)? == 0 {
+    let look = connection.transaction()?;
+    let format = check_format(&look, &path)?;
+    drop(look);
+    if format == 0 {
         return Err(JournalError::NoStore { dir: dir.to_owned() });
     }
     connection.pragma_update(None, "query_only", true)?;
@@ -204,7 +209,8 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection, JournalError> {
     Ok(connection)
 }
 
-/// The format of a file; 0 where it is empty.
+/// The format of a file; 0 where it is empty. What it says in several places is only true in one
+/// transaction, which is why this needs one: another process may be making the file.
 fn check_format(connection: &Connection, path: &Path) -> Result<i64, JournalError> {
     let not_a_store = || JournalError::NotAStore { path: path.to_owned() };
     let number = |name| {
