@@ -8,6 +8,7 @@
 //! It knows nothing of how graphs are checked or run, of expressions beyond where they stand, or
 //! of transports; it does not touch the disk or the environment.
 
+pub mod edit;
 pub mod model;
 mod read;
 mod schema;

@@ -5,12 +5,12 @@
 //! written, which is needed to find a place inside it. JSON is read by the same code.
 
 mod compose;
-mod scalar;
+pub(crate) mod scalar;
 mod syntax;
 
 use std::sync::Arc;
 
-use granit_parser::Parser;
+use granit_parser::{Options, Parser};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, Span, codes};
 
 use self::compose::Composer;
@@ -31,14 +31,8 @@ pub(crate) fn parse(source: &Arc<Source>) -> (Option<Arc<Tree>>, Diagnostics) {
     if source.text().len() > MAX_FILE_BYTES {
         return (None, too_large(source).into());
     }
-    let options = granit_parser::options! {
-        emit_unresolved_aliases: true,
-        emit_comments: false,
-        flow_nesting_limit: MAX_DEPTH,
-        block_nesting_limit: MAX_DEPTH,
-    };
     let mut composer = Composer::new(source);
-    for event in Parser::new_from_str_with_options(source.text(), options) {
+    for event in Parser::new_from_str_with_options(source.text(), options(false)) {
         let outcome = match event {
             Ok((event, span)) => composer.event(event, &span),
             Err(error) => Err(syntax::diagnostic(source, &error).into()),
@@ -51,6 +45,17 @@ pub(crate) fn parse(source: &Arc<Source>) -> (Option<Arc<Tree>>, Diagnostics) {
     // A text without any document, such as an empty one, stands for nothing.
     let nothing = || Arc::new(Tree::new(Span::empty(0), Kind::Null));
     (Some(composer.root.unwrap_or_else(nothing)), composer.diagnostics)
+}
+
+/// How texts are parsed; the places of anchors are told only to those who want them.
+pub(crate) fn options(emit_anchor_events: bool) -> Options {
+    granit_parser::options! {
+        emit_unresolved_aliases: true,
+        emit_anchor_events: emit_anchor_events,
+        emit_comments: false,
+        flow_nesting_limit: MAX_DEPTH,
+        block_nesting_limit: MAX_DEPTH,
+    }
 }
 
 fn too_large(source: &Arc<Source>) -> Diagnostic {

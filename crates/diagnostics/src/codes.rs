@@ -86,6 +86,9 @@ codes! {
     DUPLICATE_TEST = "MG0127", "Two tests have the same name";
     TEST_MISMATCH = "MG0128", "A test names something that the graph does not have";
     RECORD_UNUSABLE = "MG0129", "A recorded run cannot be used by a test";
+    EDIT_UNKNOWN_TOOL = "MG0130", "A change names a tool that the file does not have";
+    ANCHOR_IN_USE = "MG0131", "A change touches a value that is used elsewhere";
+    EDIT_UNFAITHFUL = "MG0132", "A change cannot be written without touching something else";
 
     // MG02xx: the shape of a graph.
     DUPLICATE_TOOL = "MG0201", "Two tools have the same name";

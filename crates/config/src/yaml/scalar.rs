@@ -4,7 +4,7 @@ use mcpgraph_value::Number;
 
 /// What a plain scalar stands for.
 #[derive(Debug, PartialEq)]
-pub(super) enum Plain {
+pub(crate) enum Plain {
     Null,
     Bool(bool),
     Number(Number),
@@ -14,14 +14,14 @@ pub(super) enum Plain {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Odd {
+pub(crate) enum Odd {
     /// `.inf` or `.nan`.
     NotFinite,
     /// `012`: twelve for some readers, ten for others, and often not meant as a number at all.
     LeadingZero,
 }
 
-pub(super) fn resolve(text: &str) -> Plain {
+pub(crate) fn resolve(text: &str) -> Plain {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Plain::Null,
         "true" | "True" | "TRUE" => Plain::Bool(true),

@@ -1,0 +1,45 @@
+//! Changes of a graph file that leave the rest of its text as it is, byte for byte.
+//!
+//! A text is changed by its layout: where each value stands, with its dashes, colons and comments.
+//! Every changed text is read again before it is given away, and compared with what was wanted;
+//! see `docs/decisions/0004-editing-yaml.md`.
+
+mod editor;
+mod emit;
+mod error;
+mod layout;
+mod lines;
+mod matching;
+mod revise;
+mod scalar;
+mod splices;
+mod style;
+mod tools;
+
+use std::sync::Arc;
+
+use mcpgraph_diagnostics::Source;
+use mcpgraph_value::Value;
+
+pub use self::error::EditError;
+use self::tools::Tools;
+
+/// The text with one more tool, behind the others and written like them.
+pub fn add_tool(source: &Arc<Source>, tool: &Value) -> Result<String, EditError> {
+    Tools::read(source)?.add(tool)
+}
+
+/// The text with another definition of the tool `name`. Of the old text everything stays that says
+/// what is wanted, comments included; the name may change.
+pub fn update_tool(source: &Arc<Source>, name: &str, tool: &Value) -> Result<String, EditError> {
+    Tools::read(source)?.update(name, tool)
+}
+
+/// The text without the tool `name`, its comment directly above, and the empty lines that set it
+/// apart.
+pub fn delete_tool(source: &Arc<Source>, name: &str) -> Result<String, EditError> {
+    Tools::read(source)?.delete(name)
+}
+
+#[cfg(test)]
+mod tests;
