@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use imbl::{HashMap, Vector};
+use foldhash::fast::RandomState;
+use imbl::shared_ptr::DefaultSharedPtr;
+use imbl::{GenericHashMap, Vector};
 use mcpgraph_expr::Scope;
 use mcpgraph_value::{Map, Value};
 
@@ -17,7 +19,7 @@ pub struct ScopeView {
     /// Node ids in the order of their first execution.
     order: Vector<Arc<str>>,
     /// Every output of every node.
-    outputs: HashMap<Arc<str>, Outputs>,
+    outputs: GenericHashMap<Arc<str>, Outputs, RandomState, DefaultSharedPtr>,
     /// Every output in the order of execution, with the node's place in `order`.
     history: Vector<(usize, Value)>,
 }

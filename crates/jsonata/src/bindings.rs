@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use mcpgraph_value::Value;
 
 use crate::error::EvalError;
@@ -11,7 +12,7 @@ use crate::signature::Signature;
 ///
 /// A name that is also a built-in hides it.
 #[derive(Clone, Debug, Default)]
-pub struct Bindings(HashMap<Arc<str>, Binding>);
+pub struct Bindings(HashMap<Arc<str>, Binding, RandomState>);
 
 #[derive(Clone, Debug)]
 pub(crate) enum Binding {

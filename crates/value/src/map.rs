@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use crate::Value;
 
 /// The members of an object, in the order they were written.
 #[derive(Clone, Default)]
-pub struct Map(IndexMap<Arc<str>, Value>);
+pub struct Map(IndexMap<Arc<str>, Value, RandomState>);
 
 impl Map {
     /// An empty map.
@@ -16,7 +17,7 @@ impl Map {
 
     /// An empty map with room for `capacity` members.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self(IndexMap::with_capacity(capacity))
+        Self(IndexMap::with_capacity_and_hasher(capacity, RandomState::default()))
     }
 
     /// How many members there are.

@@ -17,6 +17,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use foldhash::fast::RandomState;
+
 pub(crate) use number::round_to;
 
 use crate::error::Outcome;
@@ -122,7 +124,7 @@ const TABLE: &[(&str, &str, usize, Call)] = &[
 
 /// The built-in called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
-    static BUILTINS: LazyLock<HashMap<&'static str, Builtin>> = LazyLock::new(|| {
+    static BUILTINS: LazyLock<HashMap<&'static str, Builtin, RandomState>> = LazyLock::new(|| {
         TABLE
             .iter()
             .map(|&(name, signature, arity, call)| {
