@@ -4,6 +4,7 @@
 //! and a `yaml` block (after) or a `text` block (why it is refused). `⏎` stands for a carriage
 //! return, `∅` at the end of a text for a missing last line break.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,11 +34,8 @@ fn parse(text: &str) -> Vec<Case> {
         if let Some(title) = line.strip_prefix("## ") {
             cases.push(Case { title: title.to_owned(), blocks: Vec::new() });
         } else if let (Some(kind), Some(case)) = (line.strip_prefix("```"), cases.last_mut()) {
-            let body: String = lines
-                .by_ref()
-                .take_while(|line| *line != "```")
-                .map(|l| format!("{l}\n"))
-                .collect();
+            let lines = lines.by_ref().take_while(|line| *line != "```");
+            let body: String = lines.flat_map(|line| [line, "\n"]).collect();
             let body = body.replace("⏎\n", "\r\n");
             let body = body.strip_suffix("∅\n").map_or(body.clone(), str::to_owned);
             case.blocks.push((kind.to_owned(), body));
@@ -70,16 +68,15 @@ fn every_edit_gives_what_is_recorded() {
         let got = match apply(&Source::new("graph.yaml", before.as_str()), &edit) {
             Ok(text) => ("yaml", text),
             Err(error) => {
-                let shown = error
-                    .diagnostics()
-                    .iter()
-                    .map(|d| format!("{} {}\n", d.code, d.message))
-                    .collect();
+                let mut shown = String::new();
+                for diagnostic in &error.diagnostics() {
+                    writeln!(shown, "{} {}", diagnostic.code, diagnostic.message).expect("text");
+                }
                 ("text", shown)
             }
         };
         if (kind.as_str(), after.as_str()) != (got.0, got.1.as_str()) {
-            wrong.push_str(&format!("## {title}\n```{}\n{}```\n\n", got.0, got.1));
+            writeln!(wrong, "## {title}\n```{}\n{}```\n", got.0, got.1).expect("text");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -1,7 +1,5 @@
 //! Text as YAML writes it, so that it is read back as the same text.
 
-use std::fmt::Write as _;
-
 use crate::Style;
 use crate::yaml::scalar::{Plain, resolve};
 
@@ -47,17 +45,16 @@ pub(super) fn double(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             _ if is_printable(character) => out.push(character),
-            // Writing to a string does not fail.
-            _ if u32::from(character) > 0xffff => {
-                let _ = write!(out, "\\U{:08x}", u32::from(character));
-            }
-            _ => {
-                let _ = write!(out, "\\u{:04x}", u32::from(character));
-            }
+            _ => out.push_str(&escape(character)),
         }
     }
     out.push('"');
     out
+}
+
+fn escape(character: char) -> String {
+    let code = u32::from(character);
+    if code > 0xffff { format!("\\U{code:08x}") } else { format!("\\u{code:04x}") }
 }
 
 /// The header and lines of a `|` block; none if the text is on one line or would not be read back

@@ -12,7 +12,7 @@ use super::layout::{Child, Form, Layout, Node};
 use super::lines::{blank_lines, is_first_on_line, line_end, significant};
 use super::revise::Target;
 use super::style::{Habits, item_role};
-use crate::{Kind, MAX_DEPTH, Tree, yaml};
+use crate::{Kind, MAX_DEPTH, Text, Tree, yaml};
 
 /// The key all of this is about.
 const TOOLS: &str = "tools";
@@ -292,7 +292,7 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 fn name_of(tool: &Tree) -> Option<&str> {
-    tool.get("name")?.value.as_text().map(|name| name.as_str())
+    tool.get("name")?.value.as_text().map(Text::as_str)
 }
 
 /// Everything but the tools.
