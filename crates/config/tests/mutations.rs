@@ -1,9 +1,12 @@
 //! Damaged files are read without a panic, and every problem still points into them.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use mcpgraph_config::edit::{add_tool, delete_tool, update_tool};
 use mcpgraph_config::{read_graph, read_mcp_json, read_tests};
 use mcpgraph_diagnostics::{Colour, Source, to_json, to_terminal};
+use mcpgraph_value::Value;
 use proptest::prelude::*;
 
 /// Every file at hand: the cases and the examples of the repository.
@@ -30,10 +33,35 @@ fn check(text: String) {
         let label = diagnostic.primary.as_ref().expect("a place");
         assert!(label.span.end <= source.text().len(), "{diagnostic:?}");
     }
+    edit(&source);
     assert!(graph.is_some() || from_graph.has_errors(), "nothing was read and nothing said");
     let shown = to_terminal(&from_graph, Colour::Plain);
     assert!(shown.chars().all(|c| c == '\n' || !c.is_control()));
     assert!(to_json(&from_graph)["diagnostics"].is_array());
+}
+
+/// Changes of a damaged file are made or refused; what is added can be found, and be deleted.
+fn edit(source: &Arc<Source>) {
+    let tool = |name: &str| {
+        let text = r#"{"description": "a\nb", "nodes": [{"id": "x", "args": {"a": []}}]}"#;
+        let mut tool = Value::from_json(text).expect("JSON").as_object().expect("it").clone();
+        tool.make_mut().insert("name", name);
+        Value::Object(tool)
+    };
+    if let Ok(text) = add_tool(source, &tool("added")) {
+        let added = Source::new("damaged.yaml", text);
+        delete_tool(&added, "added").expect("what was added can be deleted");
+        update_tool(&added, "added", &tool("renamed")).expect("and changed");
+    }
+    let (graph, _) = read_graph(source, &|_| None);
+    for old in graph.iter().flat_map(|graph| &graph.tools).take(2) {
+        for result in [update_tool(source, &old.name, &tool("new")), delete_tool(source, &old.name)]
+        {
+            if let Err(error) = result {
+                assert!(error.diagnostics().has_errors(), "{error}");
+            }
+        }
+    }
 }
 
 /// One damage: where, how much is cut, and what is put there.
