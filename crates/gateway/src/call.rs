@@ -9,7 +9,7 @@ use mcpgraph_journal::{Face, Origin, TraceContext};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::{Call, CallPeer, meta_key};
 use mcpgraph_mcp::version::Era;
-use mcpgraph_runtime::{Caller, Execution, Runtime};
+use mcpgraph_runtime::{Caller, Execution, Finished, Runtime};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -29,18 +29,34 @@ pub(crate) async fn run(
     input: Value,
     call: &Call,
 ) -> Result<Raw, RpcError> {
+    let execution = Execution::new(graph, Arc::clone(&tool), input);
+    let finished = attend(call, execution, None, |execution| runtime.execute(execution)).await;
+    result::answer(&finished, &tool, call.version())
+}
+
+/// Somebody else who sees the events of a run. It must not wait for anything.
+pub type Watch = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// Executes a run for a client: it hears of progress and is asked what upstream tools ask, its
+/// leaving cancels the run, and the record names it. `run` executes what it is given.
+pub async fn attend<R: Future<Output = Finished>>(
+    call: &Call,
+    execution: Execution,
+    watch: Option<Watch>,
+    run: impl FnOnce(Execution) -> R,
+) -> Finished {
     let (progress, told) = Progress::new(call.peer.progress_token().is_some());
-    let caller = Arc::new(GraphCaller { peer: call.peer.clone(), progress });
+    let caller = Arc::new(GraphCaller { peer: call.peer.clone(), progress, watch });
     let execution = Execution {
-        origin: origin(call),
+        origin: Origin { parent: execution.origin.parent, ..origin(call) },
         caller,
         cancel: call.cancel.clone(),
         meta: node_meta(call),
-        ..Execution::new(graph, Arc::clone(&tool), input)
+        ..execution
     };
     // The run owns the caller and with it the sender, so that the second ends after the first.
-    let (finished, ()) = tokio::join!(runtime.execute(execution), tell(told, &call.peer));
-    result::answer(&finished, &tool, call.version())
+    let (finished, ()) = tokio::join!(run(execution), tell(told, &call.peer));
+    finished
 }
 
 /// Who asks for a run, as it is kept in the record.
@@ -80,15 +96,19 @@ async fn tell(told: Option<mpsc::Receiver<Raw>>, peer: &CallPeer) {
 struct GraphCaller {
     peer: CallPeer,
     progress: Progress,
+    watch: Option<Watch>,
 }
 
 #[async_trait]
 impl Caller for GraphCaller {
     fn listens(&self) -> bool {
-        self.progress.out.is_some()
+        self.progress.out.is_some() || self.watch.is_some()
     }
 
     fn event(&self, event: &Event) {
+        if let Some(watch) = &self.watch {
+            watch(event);
+        }
         match event {
             Event::StepStarted { node, .. } => self.progress.started(node),
             Event::StepFinished { .. } | Event::StepFailed { .. } => self.progress.finished(),

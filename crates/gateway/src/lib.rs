@@ -16,4 +16,5 @@ mod tasks;
 mod template;
 mod wrap;
 
+pub use call::{Watch, attend};
 pub use gateway::{Gateway, Offer};

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use mcpgraph_config::model::{GraphFile, ServerDef, Transport};
 use mcpgraph_diagnostics::{Colour, Diagnostics, to_terminal};
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_mcp::server::Broadcaster;
 use mcpgraph_runtime::{Execution, Finished, Instruments, Runtime, Tools};
-use mcpgraph_upstream::{ClientInfo, Reaper, ServerSpec, UpstreamOptions, Upstreams};
+use mcpgraph_upstream::{ClientInfo, Reaper, UpstreamOptions, Upstreams, specs};
 use mcpgraph_value::Value;
 
 use crate::load::Files;
@@ -123,13 +122,7 @@ impl McpGraph {
     }
 
     pub(crate) fn new(file: GraphFile, graph: Arc<Graph>, instruments: Instruments) -> Self {
-        let info = ClientInfo {
-            name: String::from("mcpgraph"),
-            title: None,
-            version: String::from(env!("CARGO_PKG_VERSION")),
-        };
-        let mut options = UpstreamOptions::new(info);
-        options.reaper = reaper(&file.servers);
+        let options = upstream_options(&file.servers);
         let upstreams = Arc::new(Upstreams::new(specs(&file.servers), options));
         let runtime = Runtime::new(Arc::clone(&upstreams) as _).with(instruments.clone());
         let masks = Masks::default();
@@ -193,12 +186,14 @@ impl McpGraph {
     }
 }
 
-fn specs(servers: &[ServerDef]) -> IndexMap<String, ServerSpec> {
-    servers
-        .iter()
-        .filter(|server| !server.disabled)
-        .map(|server| (server.name.to_string(), ServerSpec::from(server)))
-        .collect()
+/// Who we are to servers, and what ends them with us.
+pub(crate) fn upstream_options(servers: &[ServerDef]) -> UpstreamOptions {
+    let info = ClientInfo {
+        name: String::from("mcpgraph"),
+        title: None,
+        version: String::from(env!("CARGO_PKG_VERSION")),
+    };
+    UpstreamOptions { reaper: reaper(servers), ..UpstreamOptions::new(info) }
 }
 
 /// A second process that ends our servers if we are killed; only where there are any to end.
@@ -215,7 +210,7 @@ fn reaper(servers: &[ServerDef]) -> Option<Reaper> {
 fn own_program() -> std::io::Result<std::path::PathBuf> {
     let program = std::env::current_exe()?;
     match program.file_stem().and_then(|stem| stem.to_str()) {
-        Some("mcpgraph") => Ok(program),
+        Some("mcpgraph" | "mcpgraphtoolkit") => Ok(program),
         _ => Err(std::io::Error::other("this program is not the mcpgraph command")),
     }
 }

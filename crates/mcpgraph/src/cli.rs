@@ -16,8 +16,10 @@ mod runs;
 mod schema;
 mod serve;
 mod test;
+mod toolkit;
 mod watch;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
@@ -84,7 +86,21 @@ fn usage(message: impl Into<String>) -> anyhow::Error {
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    run_with(std::env::args_os().collect())
+}
+
+/// Runs `mcpgraph toolkit` with the arguments of the process.
+pub fn toolkit_main() -> ExitCode {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    // Servers that die with us are ended by this program too, under the command's own name.
+    if arguments.get(1).is_none_or(|first| first != crate::api::REAPER_COMMAND) {
+        arguments.insert(arguments.len().min(1), "toolkit".into());
+    }
+    run_with(arguments)
+}
+
+fn run_with(arguments: Vec<OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and the version come this way too; they go to stdout and are no error.
@@ -118,6 +134,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     command.take_files(cli.files)?;
     match command {
         Command::Serve(args) => serve::serve(&args, &history),
+        Command::Toolkit(args) => toolkit::serve(&args.files, &history),
         Command::Run(args) => run::run(args, &history),
         Command::Runs(args) => runs::runs(args, &history),
         Command::Check(args) => check::check(&args, &history),

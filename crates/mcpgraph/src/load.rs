@@ -40,12 +40,16 @@ const GRAPH_FOLDER: &str = "GRAPH_DIR";
 impl Files {
     /// Reads, checks and compiles.
     pub fn load(&self) -> Loaded {
-        let source = match read(&self.graph) {
-            Ok(source) => source,
-            Err(diagnostics) => return Loaded { file: None, graph: None, diagnostics },
-        };
+        match read(&self.graph) {
+            Ok(source) => self.load_with(&source),
+            Err(diagnostics) => Loaded { file: None, graph: None, diagnostics },
+        }
+    }
+
+    /// Checks and compiles with another text of the graph file.
+    pub(crate) fn load_with(&self, source: &Arc<Source>) -> Loaded {
         let variables = |name: &str| variable(name, &self.graph);
-        load_text(&source, &variables, |file, diagnostics| {
+        load_text(source, &variables, |file, diagnostics| {
             let Some(path) = &self.mcp else { return };
             match read(path) {
                 Ok(source) => {

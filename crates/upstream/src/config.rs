@@ -8,6 +8,12 @@ use mcpgraph_mcp::client::{HttpConfig, HttpKind, StdioConfig, TransportConfig};
 
 use crate::ServerSpec;
 
+/// The servers of a file that may be used, by name.
+pub fn specs(servers: &[ServerDef]) -> IndexMap<String, ServerSpec> {
+    let usable = servers.iter().filter(|server| !server.disabled);
+    usable.map(|server| (server.name.to_string(), ServerSpec::from(server))).collect()
+}
+
 impl From<&ServerDef> for ServerSpec {
     fn from(def: &ServerDef) -> Self {
         let secrets: Vec<String> = def.secrets().map(str::to_owned).collect();

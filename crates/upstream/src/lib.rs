@@ -20,6 +20,7 @@ mod spec;
 mod upstreams;
 
 pub use catalogue::{ItemInfo, ToolInfo};
+pub use config::specs;
 pub use context::{CallContext, CallResult, Change, Changed, Requests};
 pub use error::UpstreamError;
 pub use health::HealthOptions;

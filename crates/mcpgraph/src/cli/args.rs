@@ -125,6 +125,8 @@ pub(crate) enum LogFormat {
 pub(crate) enum Command {
     /// Serve the tools of a graph file over MCP
     Serve(ServeArgs),
+    /// Serve the tools with which agents build graph tools, over stdio
+    Toolkit(ToolkitArgs),
     /// Call one tool and print its result
     Run(RunArgs),
     /// Look at recorded runs, do them again, go on from them
@@ -182,6 +184,16 @@ pub(crate) struct ServeArgs {
     /// Do not watch the files for changes
     #[arg(long)]
     pub(crate) no_reload: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph toolkit -g graph.yaml -m mcp.json    for a client's configuration
+  mcpgraphtoolkit -g graph.yaml -m mcp.json     the same")]
+pub(crate) struct ToolkitArgs {
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
 }
 
 #[derive(Debug, Args)]
@@ -333,6 +345,7 @@ impl Command {
     pub(super) fn take_files(&mut self, before: FileArgs) -> anyhow::Result<()> {
         match self {
             Self::Serve(ServeArgs { files, .. })
+            | Self::Toolkit(ToolkitArgs { files })
             | Self::Run(RunArgs { files, .. })
             | Self::Runs(RunsArgs {
                 command:

@@ -20,3 +20,4 @@ mod runs;
 mod schema;
 mod sessions;
 mod testing;
+mod toolkit;

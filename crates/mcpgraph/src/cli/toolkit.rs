@@ -1,0 +1,78 @@
+use std::sync::Arc;
+
+use mcpgraph_diagnostics::Source;
+use mcpgraph_files::SaveError;
+use mcpgraph_journal::Journal;
+use mcpgraph_toolkit::{Documents, Loaded, NotSaved, Toolkit};
+
+use super::args::{FileArgs, HistoryArgs};
+use super::watch::Watch;
+use super::{Exit, Threads, block_on, output, serve};
+use crate::api::upstream_options;
+use crate::load::{self, Files};
+use crate::masks::Masks;
+
+/// Serves the toolkit of a graph file over stdio.
+pub(super) fn serve(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
+    let files = files.files()?;
+    let loaded = files.load();
+    output::diagnostics(&loaded.diagnostics);
+    let Some(file) = loaded.file else { return Ok(Exit::of(&loaded.diagnostics)) };
+    let watch = Watch::start(history, false);
+    block_on(Threads::One, async move {
+        let documents =
+            OnDisk { files, masks: Masks::default(), journal: watch.journal().cloned() };
+        let options = upstream_options(&file.servers);
+        let toolkit = Toolkit::new(Arc::new(documents), options, watch.instruments());
+        let outcome = serve::over_stdio(Arc::clone(&toolkit) as _).await;
+        toolkit.close().await;
+        drop(toolkit);
+        watch.end().await;
+        outcome
+    })
+}
+
+/// The files where the command line says they are.
+struct OnDisk {
+    files: Files,
+    masks: Masks,
+    journal: Option<Arc<Journal>>,
+}
+
+impl OnDisk {
+    fn loaded(&self, loaded: load::Loaded) -> Loaded {
+        let load::Loaded { file, graph, mut diagnostics } = loaded;
+        if let Some(file) = &file {
+            self.masks.add(file, self.journal.as_deref());
+            file.fill_pointers(&mut diagnostics);
+        }
+        Loaded { file, graph, diagnostics }
+    }
+}
+
+/// The file has another text than the one an edit was made for.
+#[derive(Debug)]
+struct OtherText;
+
+impl Documents for OnDisk {
+    fn read(&self) -> Loaded {
+        self.loaded(self.files.load())
+    }
+
+    fn with_text(&self, text: &str) -> Loaded {
+        let source = Source::new(self.files.graph.display().to_string(), text);
+        self.loaded(self.files.load_with(&source))
+    }
+
+    fn save(&self, old: &Source, new: &str) -> Result<(), NotSaved> {
+        let edit = |now: &Arc<Source>| {
+            if now.text() == old.text() { Ok(new.to_owned()) } else { Err(OtherText) }
+        };
+        match mcpgraph_files::save(&self.files.graph, old, edit) {
+            Ok(_) => Ok(()),
+            Err(SaveError::Edit(OtherText) | SaveError::Changed { .. }) => Err(NotSaved::Changed),
+            Err(SaveError::Read(error)) => Err(NotSaved::Failed(error.to_string())),
+            Err(SaveError::Io { error, .. }) => Err(NotSaved::Failed(error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Definitions checked before they are run or saved.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use mcpgraph_config::model::{ArgValue, GraphFile, Mcp, NodeDef, NodeKind};
+use mcpgraph_diagnostics::suggest::did_you_mean;
+use mcpgraph_upstream::{ToolInfo, Upstreams, specs};
+use mcpgraph_value::Value;
+use serde_json::json;
+
+use crate::answer::{Answer, Failure};
+use crate::arguments::Arguments;
+use crate::definition::{Proposed, problems, propose};
+use crate::discover;
+use crate::toolkit::Toolkit;
+
+/// How many names a message lists.
+const MAX_NAMES: usize = 30;
+
+/// `validateGraphTool`.
+pub(crate) async fn validate(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
+    let file = toolkit.file().await?;
+    let tool = arguments.get("tool").cloned().unwrap_or_default();
+    let proposed =
+        toolkit.off_thread(move |documents| propose(documents, &file, None, &tool)).await?;
+    let found = all_problems(toolkit, &proposed).await;
+    Ok(json!({ "valid": !has_errors(&found), "diagnostics": found }))
+}
+
+/// Everything that is wrong with a proposed definition, as far as its servers can be reached.
+pub(crate) async fn all_problems(toolkit: &Toolkit, proposed: &Proposed) -> Vec<serde_json::Value> {
+    let mut found = problems(&proposed.loaded.diagnostics, Some(proposed.index));
+    if let Some(file) = &proposed.loaded.file {
+        toolkit.upstreams.replace(specs(&file.servers));
+        found.extend(upstream_problems(&toolkit.upstreams, file, proposed.index).await);
+    }
+    found
+}
+
+pub(crate) fn has_errors(found: &[serde_json::Value]) -> bool {
+    found.iter().any(|problem| problem["severity"] == "error")
+}
+
+/// The error of a definition that cannot be used.
+pub(crate) fn refused(found: Vec<serde_json::Value>) -> Failure {
+    let first = found.iter().find(|problem| problem["severity"] == "error");
+    let why = first.and_then(|problem| problem["message"].as_str()).unwrap_or("it has errors");
+    Failure::new(format!("the definition cannot be used: {why}")).with("diagnostics", found)
+}
+
+/// What the servers that a tool calls say of its calls.
+async fn upstream_problems(
+    upstreams: &Arc<Upstreams>,
+    file: &GraphFile,
+    index: usize,
+) -> Vec<serde_json::Value> {
+    let Some(tool) = file.tools.get(index) else { return Vec::new() };
+    let mut calls = Vec::new();
+    collect(&tool.nodes, "/nodes", &mut calls);
+    calls.retain(|(_, mcp)| file.server(&mcp.server).is_some_and(|server| !server.disabled));
+    let servers: BTreeSet<&str> = calls.iter().map(|(_, mcp)| &*mcp.server).collect();
+    let listed = servers
+        .into_iter()
+        .map(async |server| (server, discover::tools_of(upstreams, server).await));
+    let mut found = Vec::new();
+    for (server, tools) in join_all(listed).await {
+        for (pointer, mcp) in calls.iter().filter(|(_, mcp)| *mcp.server == *server) {
+            match &tools {
+                Ok(tools) => check_call(pointer, mcp, tools, &mut found),
+                Err(why) => found.push(problem(
+                    "warning",
+                    format!("{pointer}/server"),
+                    format!("server `{server}` cannot be asked whether this call is right: {why}"),
+                    None,
+                )),
+            }
+        }
+    }
+    found
+}
+
+/// The `mcp` nodes, inside other nodes too, with pointers into the definition.
+fn collect<'f>(nodes: &'f [NodeDef], at: &str, found: &mut Vec<(String, &'f Mcp)>) {
+    for (index, node) in nodes.iter().enumerate() {
+        let at = format!("{at}/{index}");
+        match &node.kind {
+            NodeKind::Mcp(mcp) => found.push((at, mcp)),
+            NodeKind::Foreach(foreach) => collect(&foreach.body, &format!("{at}/body"), found),
+            NodeKind::Parallel(parallel) => {
+                for branch in &parallel.branches {
+                    let at = format!("{at}/branches/{}", token(&branch.name));
+                    collect(&branch.nodes, &at, found);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check_call(pointer: &str, mcp: &Mcp, tools: &[ToolInfo], found: &mut Vec<serde_json::Value>) {
+    let Some(tool) = tools.iter().find(|tool| *tool.name == *mcp.tool) else {
+        let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+        let near = did_you_mean(&mcp.tool, names.iter().copied());
+        found.push(problem(
+            "error",
+            format!("{pointer}/tool"),
+            format!("server `{}` has no tool `{}`", mcp.server, mcp.tool),
+            Some(near.unwrap_or_else(|| format!("its tools are {}", listed(&names)))),
+        ));
+        return;
+    };
+    let Some(schema) = tool.value.get("inputSchema") else { return };
+    let given: Vec<&str> = match &mcp.args.value {
+        ArgValue::Object(members) => members.iter().map(|(key, _)| &**key).collect(),
+        ArgValue::Literal(Value::Object(members)) => members.keys().map(|key| &**key).collect(),
+        // What it will be is known only when it runs.
+        _ => return,
+    };
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let known: Vec<&str> =
+        properties.map(|all| all.keys().map(|key| &**key).collect()).unwrap_or_default();
+    let is_closed = schema.get("additionalProperties").and_then(Value::as_bool) == Some(false);
+    for name in given.iter().filter(|name| properties.is_some() && !known.contains(name)) {
+        let near = did_you_mean(name, known.iter().copied());
+        // A name that is nearly right is a slip, whatever else the schema lets pass.
+        let severity = if is_closed || near.is_some() { "error" } else { "warning" };
+        found.push(problem(
+            severity,
+            format!("{pointer}/args/{}", token(name)),
+            format!("`{}` of server `{}` has no argument `{name}`", mcp.tool, mcp.server),
+            Some(near.unwrap_or_else(|| format!("its arguments are {}", listed(&known)))),
+        ));
+    }
+    let required = schema.get("required").and_then(Value::as_array);
+    for name in required.into_iter().flat_map(|names| names.iter()).filter_map(Value::as_str) {
+        if !given.contains(&name) {
+            found.push(problem(
+                "error",
+                format!("{pointer}/args"),
+                format!("`{}` of server `{}` needs the argument `{name}`", mcp.tool, mcp.server),
+                Some(format!("add `{name}` to `args`; `getMcpServerTool` gives its schema")),
+            ));
+        }
+    }
+}
+
+/// A key as RFC 6901 writes it.
+fn token(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+fn listed(names: &[&str]) -> String {
+    let mut shown: Vec<String> =
+        names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+    if names.len() > MAX_NAMES {
+        shown.push(format!("{} more", names.len() - MAX_NAMES));
+    }
+    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+}
+
+fn problem(
+    severity: &str,
+    pointer: String,
+    message: String,
+    suggestion: Option<String>,
+) -> serde_json::Value {
+    let mut problem = json!({ "severity": severity, "pointer": pointer, "message": message });
+    if let Some(suggestion) = suggestion {
+        problem["suggestion"] = suggestion.into();
+    }
+    problem
+}

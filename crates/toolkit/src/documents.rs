@@ -1,0 +1,40 @@
+//! The files, as the toolkit needs them.
+
+use std::sync::Arc;
+
+use mcpgraph_config::model::GraphFile;
+use mcpgraph_diagnostics::{Diagnostics, Source};
+use mcpgraph_graph::Graph;
+
+/// Reads and saves the graph file. It is asked on threads that may block.
+pub trait Documents: Send + Sync + 'static {
+    /// The files as they are now.
+    fn read(&self) -> Loaded;
+
+    /// The files as they would be with another text of the graph file.
+    fn with_text(&self, text: &str) -> Loaded;
+
+    /// Puts a new text in the place of the old one, whole or not at all, if the file still has
+    /// the old one.
+    fn save(&self, old: &Source, new: &str) -> Result<(), NotSaved>;
+}
+
+/// What came of reading the files.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The file as it was understood; none if it could not be.
+    pub file: Option<GraphFile>,
+    /// The graph; none if there are errors.
+    pub graph: Option<Arc<Graph>>,
+    /// Everything that is wrong or doubtful.
+    pub diagnostics: Diagnostics,
+}
+
+/// Why a text was not saved.
+#[derive(Debug)]
+pub enum NotSaved {
+    /// The file has another text by now.
+    Changed,
+    /// It cannot be written.
+    Failed(String),
+}

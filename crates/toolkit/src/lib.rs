@@ -1,0 +1,24 @@
+//! The MCP server with which agents build graph tools.
+//!
+//! This crate owns what an agent can ask about a graph file and do with it: discovering servers and
+//! tools, trying expressions and definitions, running, and changing the file. It works on the file
+//! as it is when it is asked; [`Documents`] reads and saves it.
+//!
+//! It must not know the command line or the disk.
+
+mod answer;
+mod arguments;
+mod change;
+mod check;
+mod definition;
+mod discover;
+mod documents;
+mod expressions;
+mod records;
+mod run;
+mod steps;
+mod toolkit;
+mod tools;
+
+pub use documents::{Documents, Loaded, NotSaved};
+pub use toolkit::Toolkit;
