@@ -56,7 +56,7 @@ pub struct Evaluation {
     pub(crate) node: NodeIx,
     pub(crate) scope: Arc<dyn Scope>,
     pub(crate) path: StepPath,
-    pub(crate) began: Duration,
+    pub(crate) told: i64,
     pub(crate) seed: u64,
 }
 
@@ -85,10 +85,10 @@ impl Evaluation {
         self.task
     }
 
-    /// The time of the run at which its expressions are evaluated: when the step began, so that
+    /// The time its expressions are told, in milliseconds since 1970: when the step began, so that
     /// replaying it gives `$now()` the same time.
-    pub fn at(&self) -> Duration {
-        self.began
+    pub fn told_time(&self) -> i64 {
+        self.told
     }
 
     /// What its random functions draw from: another sequence at every place, the same in a replay.

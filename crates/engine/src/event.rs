@@ -31,8 +31,8 @@ pub enum Event {
         digest: Digest,
         /// The arguments, defaults filled in.
         input: Value,
-        /// What the random functions of its expressions draw from.
-        seed: u64,
+        /// What it was given from outside.
+        given: Given,
     },
     /// A node is being executed.
     StepStarted {
@@ -131,6 +131,15 @@ pub enum Event {
         /// When.
         at: Duration,
     },
+}
+
+/// What a run is given from outside besides its input. The same again gives the same again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// What the random functions of its expressions draw from.
+    pub seed: u64,
+    /// The time that expressions are told when it begins, in milliseconds since 1970.
+    pub clock: u64,
 }
 
 /// Why a run stands still.

@@ -74,7 +74,7 @@ impl<'r> Replay<'r> {
         record: &'r [Event],
         is_same: &'r dyn Fn(&Event, &Event) -> bool,
     ) -> Option<Self> {
-        let Some(Event::Started { input, seed, .. }) = record.first() else { return None };
+        let Some(Event::Started { input, given, .. }) = record.first() else { return None };
         let mut began: HashMap<StepPath, VecDeque<(usize, Duration)>> = HashMap::new();
         let mut paths = HashMap::new();
         for (position, event) in record.iter().enumerate() {
@@ -87,7 +87,7 @@ impl<'r> Replay<'r> {
             began,
             paths,
             tasks: HashMap::new(),
-            run: Run::start(graph, tool, input.clone(), *seed),
+            run: Run::start(graph, tool, input.clone(), *given),
             record,
             position: 0,
             pending: BTreeMap::new(),

@@ -18,7 +18,9 @@ pub use self::ahead::Effect;
 use self::children::Children;
 pub use self::pausing::{NotChanged, Upcoming};
 use self::timers::Timers;
-use crate::{Action, ErrorKind, Event, Outcome, RunError, ScopeView, StepId, StepPath, TaskId};
+use crate::{
+    Action, ErrorKind, Event, Given, Outcome, RunError, ScopeView, StepId, StepPath, TaskId,
+};
 
 /// One execution of a tool.
 pub struct Run {
@@ -36,7 +38,9 @@ pub struct Run {
     next_step: StepId,
     context_bytes: usize,
     is_paused: bool,
-    seed: u64,
+    given: Given,
+    /// How long it has stood still, in all.
+    waited: Duration,
     outcome: Option<Result<Value, RunError>>,
 }
 
@@ -96,9 +100,8 @@ enum State {
 }
 
 impl Run {
-    /// Begins a run of a tool. Arguments that do not fit its schema end it at once. Random functions
-    /// in its expressions draw from `seed`.
-    pub fn start(graph: Arc<Graph>, tool: &Arc<Tool>, input: Value, seed: u64) -> Self {
+    /// Begins a run of a tool. Arguments that do not fit its schema end it at once.
+    pub fn start(graph: Arc<Graph>, tool: &Arc<Tool>, input: Value, given: Given) -> Self {
         let mut run = Self {
             limits: tool.limits,
             graph,
@@ -113,7 +116,8 @@ impl Run {
             next_step: 0,
             context_bytes: 0,
             is_paused: false,
-            seed,
+            given,
+            waited: Duration::ZERO,
             outcome: None,
         };
         let input = tool.input.with_defaults(&input);
@@ -121,7 +125,7 @@ impl Run {
             tool: Arc::clone(&tool.name),
             digest: tool.digest,
             input: input.clone(),
-            seed,
+            given,
         });
         match steps::check_input(tool, &input) {
             Ok(()) => {

@@ -1,7 +1,7 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use mcpgraph_engine::{ErrorKind, Event, LogLevel, PauseReason, RunError, StepId, StepPath};
+use mcpgraph_engine::{ErrorKind, Event, Given, LogLevel, PauseReason, RunError, StepId, StepPath};
 use mcpgraph_graph::{Digest, Kind};
 use mcpgraph_value::Value;
 
@@ -12,7 +12,7 @@ use mcpgraph_value::Value;
 #[expect(missing_docs, reason = "the fields are those of the event")]
 pub enum StoredEvent {
     /// See [`Event::Started`].
-    Started { tool: Arc<str>, digest: Digest, input: Payload, seed: u64 },
+    Started { tool: Arc<str>, digest: Digest, input: Payload, given: Given },
     /// See [`Event::StepStarted`].
     StepStarted {
         step: StepId,
@@ -82,11 +82,11 @@ impl From<&Event> for StoredEvent {
     fn from(event: &Event) -> Self {
         let whole = |value: &Value| Payload::Whole(value.clone());
         match event {
-            Event::Started { tool, digest, input, seed } => Self::Started {
+            Event::Started { tool, digest, input, given } => Self::Started {
                 tool: tool.clone(),
                 digest: (*digest).into(),
                 input: whole(input),
-                seed: *seed,
+                given: *given,
             },
             Event::StepStarted { step, path, node, kind, input, item_name, began, at } => {
                 Self::StepStarted {
@@ -211,9 +211,9 @@ impl StoredEvent {
         kinds: &dyn Fn(&str) -> &'static str,
     ) -> Result<Event, NotWhole> {
         Ok(match self {
-            Self::Started { tool, input, seed, .. } => {
+            Self::Started { tool, input, given, .. } => {
                 let input = input.into_value("input")?;
-                Event::Started { tool, digest: version, input, seed }
+                Event::Started { tool, digest: version, input, given }
             }
             Self::StepStarted { step, path, node, kind, input, item_name, began, at } => {
                 let input = input.map(|input| input.into_value("input")).transpose()?;

@@ -2,8 +2,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The time of a run. It stands still while the run does.
 ///
-/// Everything is in whole microseconds since the run began, and the beginning in whole
-/// milliseconds, which is what a record keeps: a replay must see the same times.
+/// Everything is in whole microseconds since the run began, which is what a record keeps.
 pub(crate) struct Clock {
     began: SystemTime,
     /// When the run would have begun if it had never stood still.
@@ -16,7 +15,7 @@ impl Clock {
     pub(crate) fn at(elapsed: Duration) -> Self {
         let now = Instant::now();
         Self {
-            began: from_millis(to_millis(SystemTime::now())),
+            began: SystemTime::now(),
             zero: now.checked_sub(elapsed).unwrap_or(now),
             paused: None,
         }
@@ -25,6 +24,11 @@ impl Clock {
     /// When the run began.
     pub(crate) fn began(&self) -> SystemTime {
         self.began
+    }
+
+    /// When the run began, in milliseconds since 1970.
+    pub(crate) fn began_millis(&self) -> u64 {
+        to_millis(self.began)
     }
 
     /// The time of the run.
@@ -47,16 +51,7 @@ impl Clock {
     }
 }
 
-/// The time that expressions are told, in milliseconds since 1970: `at` after the run began.
-pub(crate) fn told(began: SystemTime, at: Duration) -> i64 {
-    to_millis(began).saturating_add(i64::try_from(at.as_millis()).unwrap_or(i64::MAX))
-}
-
-fn to_millis(time: SystemTime) -> i64 {
+fn to_millis(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH)
-        .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
-fn from_millis(millis: i64) -> SystemTime {
-    UNIX_EPOCH + Duration::from_millis(u64::try_from(millis).unwrap_or_default())
+        .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use mcpgraph_engine::{Action, ErrorKind, Outcome, Run, RunError, TaskId};
+use mcpgraph_engine::{Action, ErrorKind, Given, Outcome, Run, RunError, TaskId};
 use mcpgraph_expr::Budget;
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{NewRun, Origin, RunId};
@@ -143,7 +143,10 @@ impl Runtime {
                 begun.events.iter().for_each(|event| watchers.tell(event));
                 begun.run
             }
-            None => Run::start(graph, &tool, input, fastrand::u64(..)),
+            None => {
+                let given = Given { seed: fastrand::u64(..), clock: clock.began_millis() };
+                Run::start(graph, &tool, input, given)
+            }
         };
         let mut drive = Drive {
             runtime: self,
@@ -228,8 +231,7 @@ impl Drive<'_> {
         match action {
             Action::Evaluate(evaluation) => {
                 let task = evaluation.task();
-                let began = self.clock.began();
-                match self.runtime.evaluator.try_now(&evaluation, began) {
+                match self.runtime.evaluator.try_now(&evaluation) {
                     Some(outcome) => {
                         // It shares the run's history, which is then changed in place.
                         drop(evaluation);
@@ -237,7 +239,7 @@ impl Drive<'_> {
                     }
                     None => {
                         let evaluator = &self.runtime.evaluator;
-                        self.work.add(task, |_| evaluator.slowly(evaluation, began));
+                        self.work.add(task, |_| evaluator.slowly(evaluation));
                     }
                 }
             }

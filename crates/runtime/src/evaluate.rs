@@ -6,13 +6,11 @@
 //! pure, so doing it twice changes nothing.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use mcpgraph_engine::{Evaluated, Evaluation, Outcome, ScopeView};
 use mcpgraph_expr::{Budget, Cancel, Chance, Env, ExprError, JsonLogic, Limit, Scope, truthy};
 use tokio::sync::Semaphore;
-
-use crate::clock;
 
 /// How long an expression may keep the thread that other runs share.
 const INLINE_TIME: Duration = Duration::from_millis(2);
@@ -32,8 +30,8 @@ impl Evaluator {
     }
 
     /// Evaluates at once; none if it takes too long for that.
-    pub(crate) fn try_now(&self, evaluation: &Evaluation, began: SystemTime) -> Option<Outcome> {
-        let env = Self::env(evaluation, began, self.inline_budget(), Cancel::new());
+    pub(crate) fn try_now(&self, evaluation: &Evaluation) -> Option<Outcome> {
+        let env = Self::env(evaluation, self.inline_budget(), Cancel::new());
         match evaluation.run(&env) {
             Err(ExprError { limit: Some(Limit::Time), .. }) => None,
             outcome => Some(Outcome::Evaluated(outcome)),
@@ -41,23 +39,19 @@ impl Evaluator {
     }
 
     /// Evaluates here and now, however long it takes.
-    pub(crate) fn now(
-        &self,
-        evaluation: &Evaluation,
-        began: SystemTime,
-    ) -> Result<Evaluated, ExprError> {
-        evaluation.run(&Self::env(evaluation, began, self.budget.clone(), Cancel::new()))
+    pub(crate) fn now(&self, evaluation: &Evaluation) -> Result<Evaluated, ExprError> {
+        evaluation.run(&Self::env(evaluation, self.budget.clone(), Cancel::new()))
     }
 
     /// Evaluates on a thread of its own. Dropping the future stops the evaluation, which is also
     /// how the time limits of the node and of the run reach it.
-    pub(crate) async fn slowly(&self, evaluation: Evaluation, began: SystemTime) -> Outcome {
+    pub(crate) async fn slowly(&self, evaluation: Evaluation) -> Outcome {
         let cancel = Cancel::new();
         let stop = StopOnDrop(cancel.clone());
         let Ok(permit) = Arc::clone(&self.slow).acquire_owned().await else {
             return failed("the evaluator is closed");
         };
-        let env = Self::env(&evaluation, began, self.budget.clone(), cancel);
+        let env = Self::env(&evaluation, self.budget.clone(), cancel);
         let outcome = tokio::task::spawn_blocking(move || {
             let outcome = evaluation.run(&env);
             drop(permit);
@@ -83,9 +77,9 @@ impl Evaluator {
         Budget { time: INLINE_TIME.min(self.budget.time), ..self.budget.clone() }
     }
 
-    fn env(evaluation: &Evaluation, began: SystemTime, budget: Budget, cancel: Cancel) -> Env {
-        let now = clock::told(began, evaluation.at());
-        Env { budget, now, chance: Chance::seeded(evaluation.seed()), cancel }
+    fn env(evaluation: &Evaluation, budget: Budget, cancel: Cancel) -> Env {
+        let chance = Chance::seeded(evaluation.seed());
+        Env { budget, now: evaluation.told_time(), chance, cancel }
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use mcpgraph_engine::{Divergence, Effect, Event, NotChanged, Progress, Replay, StepId};
+use mcpgraph_engine::{
+    Divergence, Effect, Event, NotChanged, PauseReason, Progress, Replay, StepId,
+};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_value::Value;
 
@@ -17,8 +19,6 @@ pub struct Record<'r> {
     pub graph: Arc<Graph>,
     /// The tool that was called.
     pub tool: Arc<Tool>,
-    /// When the run began, which is the time its expressions are told again.
-    pub began: SystemTime,
     /// Its events.
     pub events: &'r [Event],
     /// Whether an event of the record (the first) is what happened now (the second).
@@ -49,12 +49,13 @@ impl Runtime {
     /// first thing that happens otherwise. Blocks for as long as its expressions take.
     pub fn replay(&self, record: &Record<'_>) -> Result<(), Box<Divergence>> {
         let Some(mut replay) = record.start() else { return Ok(()) };
-        replay.advance(None, |evaluation| self.evaluator.now(evaluation, record.began))?;
+        replay.advance(None, |evaluation| self.evaluator.now(evaluation))?;
         Ok(())
     }
 
     /// Prepares a run that goes on from a record: what the record says of the steps before `from`
-    /// is taken from it, with `changes` of outputs made just before that step.
+    /// is taken from it, with `changes` of outputs made just before that step, in a pause that
+    /// lasts until now.
     pub fn fork(
         &self,
         record: &Record<'_>,
@@ -62,7 +63,7 @@ impl Runtime {
         changes: Vec<(Arc<str>, Value)>,
     ) -> Result<Fork, ForkError> {
         let mut replay = record.start().ok_or(ForkError::NoStep(from))?;
-        let evaluate = |evaluation: &_| self.evaluator.now(evaluation, record.began);
+        let evaluate = |evaluation: &_| self.evaluator.now(evaluation);
         match replay.advance(Some(from), evaluate).map_err(ForkError::Diverged)? {
             Progress::Reached => {}
             Progress::Done => return Err(ForkError::NoStep(from)),
@@ -70,9 +71,12 @@ impl Runtime {
         let now = replay.now();
         let mut events = record.events[..replay.position()].to_vec();
         let mut run = replay.into_run();
+        run.pause(PauseReason::Asked, now);
         for (node, output) in changes {
             run.set_output(None, &node, output, now).map_err(ForkError::NotChanged)?;
         }
+        // The world's time has gone on since, and what is executed now is to see it.
+        run.resume(since(run.told(now)), now);
         events.extend(run.take_events());
         Ok(Fork { begun: Begun { run, events, now } })
     }
@@ -81,6 +85,13 @@ impl Runtime {
     pub async fn execute_fork(&self, fork: Fork, execution: Execution) -> Finished {
         self.go_on(execution, fork.begun).await
     }
+}
+
+/// How long ago a time was that expressions were told.
+fn since(told: i64) -> Duration {
+    let told = Duration::from_millis(u64::try_from(told).unwrap_or_default());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Duration::from_micros(u64::try_from(now.saturating_sub(told).as_micros()).unwrap_or(u64::MAX))
 }
 
 impl Record<'_> {

@@ -22,11 +22,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
 
 use mcpgraph_engine::Event;
 use mcpgraph_graph::{Graph, Tool};
-use mcpgraph_runtime::{Caller, Execution, Observer, Record, RunObserver, RunStart, Runtime};
+use mcpgraph_runtime::{Caller, Execution, Record, Runtime};
 use mcpgraph_value::Value;
 
 use case_file::{Block, Case};
@@ -62,8 +61,7 @@ async fn check(case: &Case<'_>) -> Result<(), String> {
     let tool = graph.tool(case.tool).cloned().ok_or("no such tool")?;
     let input = Value::from_json(case.input).map_err(|error| error.to_string())?;
     let recorder = Arc::new(Recorder::default());
-    let runtime = Runtime::new(Arc::new(Scripted::new(case.answers)?))
-        .observed_by(Arc::clone(&recorder) as _);
+    let runtime = Runtime::new(Arc::new(Scripted::new(case.answers)?));
     let finished = runtime
         .execute(Execution {
             caller: Arc::clone(&recorder) as _,
@@ -110,7 +108,6 @@ fn replay(
     let record = Record {
         graph,
         tool,
-        began: recorder.began.lock().unwrap().ok_or("it never began")?,
         events: &recorder.events.lock().unwrap(),
         is_same: &Event::tells_the_same_as,
     };
@@ -149,7 +146,6 @@ fn is_as_wanted(error: &Value, wanted: &Value) -> Result<bool, String> {
 /// Writes down what happens: a line when a step ends, and one for each retry.
 #[derive(Default)]
 struct Recorder {
-    began: Mutex<Option<SystemTime>>,
     events: Mutex<Vec<Event>>,
     trace: Mutex<String>,
     inputs: Mutex<HashMap<u64, (String, Option<Value>)>>,
@@ -181,12 +177,5 @@ impl Caller for Recorder {
             }
             _ => {}
         }
-    }
-}
-
-impl Observer for Recorder {
-    fn begin(&self, run: &RunStart<'_>) -> Option<Box<dyn RunObserver>> {
-        *self.began.lock().unwrap() = Some(run.at);
-        None
     }
 }

@@ -48,10 +48,19 @@ impl Run {
     pub fn resume(&mut self, waited: Duration, now: Duration) {
         if self.is_paused {
             self.is_paused = false;
+            self.waited = self.waited.saturating_add(waited);
             if self.outcome.is_none() {
                 self.events.push(Event::Resumed { waited, at: now });
             }
         }
+    }
+
+    /// The time that expressions are told at a time of the run, in milliseconds since 1970. While
+    /// it stood still, the world's time went on.
+    pub fn told(&self, at: Duration) -> i64 {
+        let elapsed = at.saturating_add(self.waited).as_millis();
+        let elapsed = u64::try_from(elapsed).unwrap_or(u64::MAX);
+        i64::try_from(self.given.clock.saturating_add(elapsed)).unwrap_or(i64::MAX)
     }
 
     /// Whether it stands still.

@@ -90,6 +90,7 @@ impl Run {
     }
 
     pub(super) fn evaluate(&mut self, id: TaskId) {
+        let Some(told) = self.steps.get(&id).map(|step| self.told(step.began)) else { return };
         let Some(step) = self.steps.get_mut(&id) else { return };
         let Some(scope) = self.scopes.get(&step.scope) else { return };
         step.state = State::Evaluating;
@@ -99,8 +100,8 @@ impl Run {
             node: step.node,
             scope: Arc::new(scope.view.clone()),
             path: step.path.clone(),
-            began: step.began,
-            seed: self.seed,
+            told,
+            seed: self.given.seed,
         }));
     }
 

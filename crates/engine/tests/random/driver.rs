@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_engine::{
-    Action, Call, ErrorKind, Event, Outcome, PauseReason, Run, RunError, StepId, StepPath,
+    Action, Call, ErrorKind, Event, Given, Outcome, PauseReason, Run, RunError, StepId, StepPath,
 };
 use mcpgraph_expr::Env;
 use mcpgraph_graph::Graph;
@@ -66,7 +66,7 @@ impl Drive {
         let tool = graph.tool("main").expect("the tool");
         let input = Value::object(Map::from_iter([("n", 1)]));
         Self {
-            run: Run::start(Arc::clone(graph), tool, input, luck),
+            run: Run::start(Arc::clone(graph), tool, input, Given { seed: luck, clock: 0 }),
             now: Duration::ZERO,
             under_way: Vec::new(),
             events: Vec::new(),
@@ -194,7 +194,9 @@ impl Drive {
         let action = self.under_way.remove(index);
         let step = action.task();
         let outcome = match action {
-            Action::Evaluate(evaluation) => Outcome::Evaluated(evaluation.run(&Env::at(0))),
+            Action::Evaluate(evaluation) => {
+                Outcome::Evaluated(evaluation.run(&Env::at(evaluation.told_time())))
+            }
             Action::Call(call) => Outcome::Called(self.answer(&call)),
             Action::Abort(_) => unreachable!("aborts are never under way"),
         };

@@ -55,5 +55,5 @@ pub(crate) fn time(record: &[Event]) -> Duration {
 }
 
 fn evaluate(evaluation: &Evaluation) -> Result<Evaluated, ExprError> {
-    evaluation.run(&Env::at(0))
+    evaluation.run(&Env::at(evaluation.told_time()))
 }

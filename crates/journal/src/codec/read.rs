@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_engine::{ErrorKind, LogLevel, PauseReason, StepId, StepPath};
+use mcpgraph_engine::{ErrorKind, Given, LogLevel, PauseReason, StepId, StepPath};
 use mcpgraph_value::{Object, Value};
 
 use super::{Outline, names};
@@ -34,7 +34,7 @@ pub(crate) fn read_event<F: Fetch>(
             tool: fields.name("tool")?,
             digest: digest(&fields.name("digest")?)?,
             input: fields.payload("in")?,
-            seed: fields.number("seed")?,
+            given: Given { seed: fields.number("seed")?, clock: fields.number("clock")? },
         },
         names::STEP => {
             let step = fields.number("s")?;

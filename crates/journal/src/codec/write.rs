@@ -22,11 +22,12 @@ pub(crate) fn write_event<P: Place>(
     place: &mut P,
 ) -> Result<(), P::Error> {
     match event {
-        StoredEvent::Started { tool, digest, input, seed } => {
+        StoredEvent::Started { tool, digest, input, given } => {
             begin(out, names::STARTED);
             text(out, "tool", tool);
             text(out, "digest", &digest.to_string());
-            number(out, "seed", *seed);
+            number(out, "seed", given.seed);
+            number(out, "clock", given.clock);
             member(out, place, "in", input)?;
         }
         StoredEvent::StepStarted { step, path, node, kind, input, item_name, began, at } => {

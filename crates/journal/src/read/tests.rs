@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use mcpgraph_engine::{Event, StepPath};
+use mcpgraph_engine::{Event, Given, StepPath};
 use mcpgraph_graph::Digest;
 use mcpgraph_value::Value;
 
@@ -75,7 +75,7 @@ fn a_step_of_a_long_run_is_shown_from_few_events() {
         tool: "t".into(),
         digest: Digest::of("t"),
         input: Value::Null,
-        seed: 0,
+        given: Given { seed: 0, clock: 0 },
     }];
     for number in 0..STEPS {
         events.push(step(number, &[number as u32], "transform", None));

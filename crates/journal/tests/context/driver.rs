@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_engine::{Action, ErrorKind, Event, Outcome, Run, RunError, StepId, StepPath};
+use mcpgraph_engine::{Action, ErrorKind, Event, Given, Outcome, Run, RunError, StepId, StepPath};
 use mcpgraph_expr::{Env, Scope as _};
 use mcpgraph_graph::Graph;
 use mcpgraph_value::{Map, Value};
@@ -31,7 +31,7 @@ pub(crate) fn drive(graph: &Arc<Graph>, luck: u64) -> Driven {
     let tool = graph.tool("main").unwrap();
     let input = Value::object(Map::from_iter([("n", 1)]));
     let mut driver = Driver {
-        run: Run::start(Arc::clone(graph), tool, input, luck),
+        run: Run::start(Arc::clone(graph), tool, input, Given { seed: luck, clock: 0 }),
         driven: Driven { events: Vec::new(), seen: BTreeMap::new() },
         under_way: Vec::new(),
         open: HashMap::new(),

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use mcpgraph_engine::{ErrorKind, Event, LogLevel, PauseReason, RunError, StepPath};
+use mcpgraph_engine::{ErrorKind, Event, Given, LogLevel, PauseReason, RunError, StepPath};
 use mcpgraph_journal::{Journal, JournalOptions};
 use mcpgraph_value::{Map, Value};
 use proptest::collection::vec;
@@ -90,11 +90,8 @@ fn level() -> impl Strategy<Value = LogLevel> {
 fn event() -> impl Strategy<Value = Event> {
     let step = 0_u64..1000;
     prop_oneof![
-        (name(), value(), any::<u64>()).prop_map(|(tool, input, seed)| Event::Started {
-            tool,
-            digest: version(),
-            input,
-            seed
+        (name(), value(), any::<(u64, u64)>()).prop_map(|(tool, input, (seed, clock))| {
+            Event::Started { tool, digest: version(), input, given: Given { seed, clock } }
         }),
         (step.clone(), path(), name(), option::of(value()), option::of(name()), time(), time())
             .prop_map(|(step, path, node, input, item_name, began, at)| Event::StepStarted {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use mcpgraph_engine::{ErrorKind, Event, RunError, StepPath};
+use mcpgraph_engine::{ErrorKind, Event, Given, RunError, StepPath};
 use mcpgraph_graph::Digest;
 use mcpgraph_journal::{Journal, JournalOptions, NewRun, Origin, RunId, RunRecorder};
 use mcpgraph_value::Value;
@@ -37,7 +37,12 @@ pub(crate) fn at(micros: u64) -> Duration {
 }
 
 pub(crate) fn started(tool: &str, input: Value) -> Event {
-    Event::Started { tool: tool.into(), digest: version(), input, seed: 7 }
+    Event::Started {
+        tool: tool.into(),
+        digest: version(),
+        input,
+        given: Given { seed: 7, clock: 8 },
+    }
 }
 
 pub(crate) fn step(step: u64, path: &[u32], node: &str, input: Option<Value>) -> Event {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use mcpgraph_engine::{Event, LogLevel, PauseReason, StepPath};
+use mcpgraph_engine::{Event, Given, LogLevel, PauseReason, StepPath};
 use mcpgraph_graph::Tool;
 use mcpgraph_journal::{Origin, Parent, RunId};
 use mcpgraph_runtime::{Observer, RunStart};
@@ -25,7 +25,7 @@ fn events(tool: &Tool) -> Vec<Event> {
         Event::Started {
             tool: tool.name.clone(),
             digest: tool.digest,
-            seed: 0,
+            given: Given { seed: 0, clock: 0 },
             input: Value::Null,
         },
         Event::StepStarted {

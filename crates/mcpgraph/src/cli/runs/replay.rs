@@ -25,8 +25,7 @@ pub(super) fn replay(args: &ReplayArgs, runs: &Runs, json: bool) -> anyhow::Resu
     let Some(graph) = loaded.graph else { return Ok(Exit::of(&loaded.diagnostics)) };
     let tool = draw::find(&graph, &run.tool)?;
     let events = runs.record(&run, &tool)?;
-    let record =
-        Record { graph, tool, began: run.started, events: &events, is_same: &compare::is_same };
+    let record = Record { graph, tool, events: &events, is_same: &compare::is_same };
     let divergence = without_world().replay(&record).err();
     let report = divergence.map(|divergence| Report::new(&divergence, &events));
     if json {

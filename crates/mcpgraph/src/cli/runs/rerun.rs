@@ -3,7 +3,7 @@ use std::io::{IsTerminal as _, stdin};
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::printable;
-use mcpgraph_engine::{Effect, Event, Run};
+use mcpgraph_engine::{Effect, Event, Given, Run};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{
     Face, Missing, MissingPart, Origin, Parent, Payload, RunSummary, StoredEvent,
@@ -53,7 +53,7 @@ pub(super) fn rerun(
     };
     let effects = match &beginning {
         Beginning::Anew(input) => {
-            Run::start(Arc::clone(&graph), &tool, input.clone(), 0).effects_ahead()
+            Run::start(Arc::clone(&graph), &tool, input.clone(), Given::default()).effects_ahead()
         }
         Beginning::Recalled(fork) => fork.effects_ahead(),
     };
@@ -121,7 +121,6 @@ fn recall(
     let record = Record {
         graph: Arc::clone(graph),
         tool: Arc::clone(tool),
-        began: run.started,
         events: &events,
         is_same: &compare::is_same,
     };
