@@ -121,7 +121,6 @@ pub(crate) async fn rerun(toolkit: &Toolkit, arguments: &Arguments, call: &Call)
         let record = Record {
             graph: Arc::clone(graph),
             tool: Arc::clone(tool),
-            began: parent.started,
             events: &events,
             is_same: &Event::tells_the_same_as,
         };
