@@ -36,7 +36,7 @@ pub fn compile(file: &GraphFile) -> (Option<Graph>, Diagnostics) {
         Some(tools) if !diagnostics.has_errors() => Some(Graph {
             server: server_meta(file),
             digest: Digest::of(
-                &tools.iter().map(|tool| tool.digest.to_string()).collect::<String>(),
+                tools.iter().map(|tool| tool.digest.to_string()).collect::<String>(),
             ),
             tools,
             text: file.source.text().into(),

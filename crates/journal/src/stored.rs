@@ -84,7 +84,7 @@ impl From<&Event> for StoredEvent {
         match event {
             Event::Started { tool, digest, input, given } => Self::Started {
                 tool: tool.clone(),
-                digest: (*digest).into(),
+                digest: *digest,
                 input: whole(input),
                 given: *given,
             },

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcpgraph_engine::{Event, PauseReason, Run, StepId, StepPath};
-use mcpgraph_expr::Scope as _;
+use mcpgraph_expr::Scope;
 
 use crate::clock::Clock;
 use crate::debug::{Command, DebugSession, DebugState, Move, When};
@@ -140,7 +140,7 @@ impl Debugging {
                 reply.send(()).ok();
             }
             Some(Command::Context(scope, reply)) => {
-                drop(reply.send(run.view(scope.as_ref()).map(|view| view.context())));
+                drop(reply.send(run.view(scope.as_ref()).map(Scope::context)));
             }
             Some(Command::SetOutput { scope, node, output, reply }) => {
                 drop(reply.send(run.set_output(scope.as_ref(), &node, output, clock.now())));

@@ -159,7 +159,7 @@ impl Runtime {
             meta,
             work: Work { running: FuturesUnordered::new(), stops: HashMap::new() },
         };
-        let outcome = drive.to_the_end().instrument(span).await;
+        let outcome = drive.until_it_ends().instrument(span).await;
         drive.watchers.committed().await;
         outcome
     }
@@ -200,7 +200,7 @@ struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    async fn to_the_end(&mut self) -> Result<Value, RunError> {
+    async fn until_it_ends(&mut self) -> Result<Value, RunError> {
         let mut steps = 0;
         loop {
             self.tell();

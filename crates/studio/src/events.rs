@@ -13,7 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::{self, Stream};
 use http::HeaderMap;
 use http::header::ACCEPT;
-use mcpgraph_journal::{Follower, Journal, RunId, StoredEvent};
+use mcpgraph_journal::{Follower, Journal, RunId, RunSummary, StoredEvent};
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
@@ -159,7 +159,7 @@ pub(crate) async fn changes(
             if let Ok(Ok(changes)) = read {
                 since = changes.next;
                 if !changes.runs.is_empty() {
-                    let runs: Vec<Value> = changes.runs.iter().map(|run| run.to_value()).collect();
+                    let runs: Vec<Value> = changes.runs.iter().map(RunSummary::to_value).collect();
                     let event = Event::default()
                         .id(since.to_string())
                         .event("runs")

@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use mcpgraph_journal::{Filter, RunStatus};
+use mcpgraph_journal::{Filter, NodeStats, RunStatus, RunSummary};
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
@@ -59,7 +59,7 @@ pub(crate) async fn list(
 ) -> Answer {
     let filter = wanted.filter()?;
     let listing = shared.read(move |journal| journal.list(&filter)).await?;
-    let runs: Vec<Value> = listing.runs.iter().map(|run| run.to_value()).collect();
+    let runs: Vec<Value> = listing.runs.iter().map(RunSummary::to_value).collect();
     Ok(json(
         &Map::from_iter([
             ("runs", Value::from(runs)),
@@ -75,7 +75,7 @@ pub(crate) async fn stats(
 ) -> Answer {
     let filter = wanted.filter()?;
     let stats = shared.read(move |journal| journal.stats(&filter)).await?;
-    let nodes: Vec<Value> = stats.iter().map(|node| node.to_value()).collect();
+    let nodes: Vec<Value> = stats.iter().map(NodeStats::to_value).collect();
     Ok(json(&Map::from_iter([("nodes", nodes)]).into()))
 }
 

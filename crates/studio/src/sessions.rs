@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::api::Shared;
 
 /// How long a debugger may say nothing before its run is released.
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_mins(1);
 
 /// How often that is looked at.
 const SWEEP: Duration = Duration::from_secs(5);

@@ -263,7 +263,9 @@ impl Shared {
     /// Wakes those whom another was woken for.
     pub(super) fn pass_on(&self) {
         let woken = std::mem::take(&mut *self.woken.lock());
-        woken.iter().for_each(|run| run.wake());
+        for run in &woken {
+            run.wake();
+        }
     }
 
     pub(crate) fn count_lost(&self, run: &Live, events: u64) {
