@@ -99,6 +99,8 @@ impl Writer {
                         tracing::info!("runs are recorded again");
                     }
                     self.shared.tell_followers(states.iter().map(|(run, _)| run));
+                    // A run that goes on has told its caller everything.
+                    deliver(&items);
                     let mut settled = Vec::with_capacity(states.len());
                     for (run, state) in states {
                         let events = state.events;
@@ -113,7 +115,7 @@ impl Writer {
                         settled.push(run);
                     }
                     self.shared.wake_waiting(settled);
-                    break;
+                    return;
                 }
                 Err(error) => {
                     if self.shared.failed(&error) {
@@ -121,19 +123,13 @@ impl Writer {
                     }
                     let left = self.shared.options.wait.saturating_sub(oldest.elapsed());
                     if left.is_zero() {
+                        deliver(&items);
                         self.give_up(&items);
-                        break;
+                        return;
                     }
                     std::thread::sleep(pause.min(left));
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
-            }
-        }
-        for item in &items {
-            match item {
-                Item::Event { event, deliver: Some(deliver), .. }
-                | Item::Lost { event, deliver } => deliver(event),
-                _ => {}
             }
         }
     }
@@ -152,6 +148,18 @@ impl Writer {
             if !is_known && self.unsettled.len() < MAX_UNSETTLED {
                 self.unsettled.push(Arc::clone(run));
             }
+        }
+    }
+}
+
+/// Tells of events what is to be told, once they are in the file or lost.
+fn deliver(items: &[Item]) {
+    for item in items {
+        match item {
+            Item::Event { event, deliver: Some(deliver), .. } | Item::Lost { event, deliver } => {
+                deliver(event);
+            }
+            _ => {}
         }
     }
 }

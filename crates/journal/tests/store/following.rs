@@ -1,7 +1,8 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcpgraph_engine::Event;
-use mcpgraph_journal::{Journal, JournalOptions, RunStatus};
+use mcpgraph_journal::{Delivery, Journal, JournalOptions, RunStatus};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 
@@ -26,8 +27,6 @@ async fn what_is_delivered_is_in_the_file() {
         recorder.record(event, Some(deliver.clone()));
     }
     assert!(recorder.committed().await);
-    // Deliveries come after the commit; closing waits for them.
-    journal.close();
     let seen = seen.lock();
     assert_eq!(seen.len(), events.len());
     for (index, (event, in_file)) in seen.iter().enumerate() {
@@ -98,4 +97,23 @@ async fn changes_tell_of_every_run_that_is_new_or_different() {
     let changes = journal.changes(changes.next, 10).unwrap();
     assert_eq!(changes.runs.len(), 1);
     assert_eq!(changes.runs[0].status, RunStatus::Succeeded);
+}
+
+#[tokio::test]
+async fn a_run_that_is_in_the_file_has_told_everything() {
+    let (_dir, journal) = open(JournalOptions::default());
+    let events = short_run("t", &1.into());
+    for _ in 0..200 {
+        let told = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&told);
+        let deliver: Delivery = Arc::new(move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+        let recorder = journal.begin(new_run("t"));
+        for event in &events {
+            recorder.record(event, Some(Arc::clone(&deliver)));
+        }
+        assert!(recorder.committed().await);
+        assert_eq!(told.load(Ordering::SeqCst), events.len());
+    }
 }
