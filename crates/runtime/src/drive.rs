@@ -292,11 +292,12 @@ impl Drive<'_> {
                     self.run.apply(task, outcome, self.clock.now());
                 }
             }
-            command = debugging.next_command() => {
-                debugging.obey(command, &mut self.run, &mut self.clock);
-            }
+            // Before the commands: the debugger that is replaced goes away, which releases the run.
             Some(session) = joining(entered) => {
                 debugging.join(session, &mut self.run, &mut self.clock);
+            }
+            command = debugging.next_command() => {
+                debugging.obey(command, &mut self.run, &mut self.clock);
             }
             () = tokio::time::sleep(left), if !self.run.is_paused() => {
                 self.run.tick(self.clock.now());
