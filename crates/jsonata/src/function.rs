@@ -1,5 +1,6 @@
 //! Functions as values.
 
+use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -63,9 +64,13 @@ pub struct HostFunction {
     pub(crate) call: Box<HostCall>,
 }
 
-/// What a host function does: takes its arguments, `None` for one that is undefined, and returns
-/// a value or nothing.
-pub type HostCall = dyn Fn(&[Option<Value>]) -> Result<Option<Value>, EvalError> + Send + Sync;
+/// What host functions work on, in one evaluation.
+pub type HostState = dyn Any + Send + Sync;
+
+/// What a host function does: takes the state of the evaluation and its arguments, `None` for one
+/// that is undefined, and returns a value or nothing.
+pub type HostCall =
+    dyn Fn(Option<&HostState>, &[Option<Value>]) -> Result<Option<Value>, EvalError> + Send + Sync;
 
 impl Function {
     /// How many arguments it takes; functions such as `$map` pass no more.

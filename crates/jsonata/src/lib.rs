@@ -35,7 +35,7 @@ struct Readme;
 pub use bindings::{BadSignature, Bindings};
 pub use error::EvalError;
 pub use eval::Environment;
-pub use function::{HostCall, HostFunction};
+pub use function::{HostCall, HostFunction, HostState};
 pub use limits::Limits;
 pub use program::{Program, parse};
 pub use reads::{LiteralCall, ReadPath, Reads, Segment};

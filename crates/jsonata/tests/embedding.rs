@@ -64,6 +64,21 @@ fn host_functions_work_wherever_built_ins_do() {
 }
 
 #[test]
+fn functions_made_once_work_on_the_state_of_each_evaluation() {
+    let mut environment = Environment::default();
+    environment
+        .bindings
+        .function_on("count", "<:n>", |count: &u64, _| Ok(Some((*count).into())))
+        .expect("a signature");
+    for count in [1_u64, 2] {
+        let environment = Environment { state: Some(Arc::new(count)), ..environment.clone() };
+        check("$count()", "{}", &environment, &count.to_string());
+    }
+    let error = evaluate("$count()", "{}", &environment).unwrap_err();
+    assert_eq!(error.code, "U1005");
+}
+
+#[test]
 fn errors_of_host_functions_are_placed() {
     let environment = with_history();
     let error = evaluate("1 + $broken()", "{}", &environment).unwrap_err();

@@ -1,6 +1,6 @@
 //! Evaluation by the engine of this workspace, the only place that knows how it is called.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use mcpgraph_jsonata::{BadSignature, Bindings, Environment, EvalError, Limits, Program};
 use mcpgraph_value::Value;
@@ -27,7 +27,6 @@ pub(super) fn evaluate(
 ) -> Result<Option<Value>, ExprError> {
     let budget = &meter.env.budget;
     let mut environment = Environment {
-        bindings: Bindings::new(),
         limits: Limits {
             // Time is what steps are counted for.
             steps: u64::MAX,
@@ -39,10 +38,12 @@ pub(super) fn evaluate(
         now_millis: meter.env.now,
         seed: meter.env.chance.next_seed(),
         cancelled: Some(meter.env.cancel.flag()),
+        ..Environment::default()
     };
     if history {
-        bind_history(&mut environment.bindings, scope)
+        environment.bindings = history_functions()
             .map_err(|error| ExprError::new(code::INTERNAL, error.to_string()))?;
+        environment.state = Some(Arc::new(History(Arc::clone(scope))));
     }
     let result = program
         .evaluate(Some(&scope.context()), &environment)
@@ -53,31 +54,35 @@ pub(super) fn evaluate(
     Ok(result)
 }
 
-fn bind_history(bindings: &mut Bindings, scope: &Arc<dyn Scope>) -> Result<(), BadSignature> {
-    let history = Arc::clone(scope);
-    bindings.function("previousNode", "<n?:x>", move |args| {
-        let back = number(args, 0).unwrap_or(1.0);
-        let found = (back >= 1.0).then(|| history.previous(back as usize)).flatten();
-        Ok(Some(found.unwrap_or_default()))
-    })?;
-    let history = Arc::clone(scope);
-    bindings.function("executionCount", "<s:n>", move |args| {
-        Ok(Some(node(args).map_or(0, |node| history.execution_count(node)).into()))
-    })?;
-    let history = Arc::clone(scope);
-    bindings.function("nodeExecution", "<sn:x>", move |args| {
-        let found = match (node(args), number(args, 1)) {
-            (Some(node), Some(index)) => history.execution(node, index.floor() as i64),
-            _ => None,
-        };
-        Ok(Some(found.unwrap_or_default()))
-    })?;
-    let history = Arc::clone(scope);
-    bindings.function("nodeExecutions", "<s:a>", move |args| {
-        let all = node(args).map(|node| history.executions(node));
-        Ok(Some(Value::array(all.unwrap_or_default())))
-    })?;
-    Ok(())
+/// What the functions of the history work on.
+struct History(Arc<dyn Scope>);
+
+/// The functions of the history, made once.
+fn history_functions() -> Result<Bindings, BadSignature> {
+    static FUNCTIONS: LazyLock<Result<Bindings, BadSignature>> = LazyLock::new(|| {
+        let mut functions = Bindings::new();
+        functions.function_on("previousNode", "<n?:x>", |History(scope), args| {
+            let back = number(args, 0).unwrap_or(1.0);
+            let found = (back >= 1.0).then(|| scope.previous(back as usize)).flatten();
+            Ok(Some(found.unwrap_or_default()))
+        })?;
+        functions.function_on("executionCount", "<s:n>", |History(scope), args| {
+            Ok(Some(node(args).map_or(0, |node| scope.execution_count(node)).into()))
+        })?;
+        functions.function_on("nodeExecution", "<sn:x>", |History(scope), args| {
+            let found = match (node(args), number(args, 1)) {
+                (Some(node), Some(index)) => scope.execution(node, index.floor() as i64),
+                _ => None,
+            };
+            Ok(Some(found.unwrap_or_default()))
+        })?;
+        functions.function_on("nodeExecutions", "<s:a>", |History(scope), args| {
+            let all = node(args).map(|node| scope.executions(node));
+            Ok(Some(Value::array(all.unwrap_or_default())))
+        })?;
+        Ok(functions)
+    });
+    FUNCTIONS.clone()
 }
 
 /// The first argument, a node's id; none where it is undefined.

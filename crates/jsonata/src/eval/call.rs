@@ -216,7 +216,7 @@ impl Evaluator<'_> {
         let arguments = self.validate(&host.signature, arguments, context)?;
         let values: Vec<_> =
             arguments.into_iter().map(|item| item.and_then(Item::into_value)).collect();
-        match (host.call)(&values) {
+        match (host.call)(self.environment.state.as_deref(), &values) {
             Ok(result) => Ok(result.map(Item::Value)),
             Err(error) => Err(error.into()),
         }

@@ -24,7 +24,7 @@ use crate::bindings::{Binding, Bindings};
 use crate::compare::{as_number, truth};
 use crate::error::{EvalError, Failure, Outcome, fail, place};
 use crate::frame::{Captures, Frame, Key, Lookup, Scope};
-use crate::function::{Closure, Function};
+use crate::function::{Closure, Function, HostState};
 use crate::item::{Item, Items, List};
 use crate::limits::{Budget, Limits};
 use crate::plan::{Block, Node, NodeKind, Plan, Variable};
@@ -35,6 +35,8 @@ use crate::stack;
 pub struct Environment {
     /// Variables and functions of the host.
     pub bindings: Bindings,
+    /// What the host's functions work on.
+    pub state: Option<Arc<HostState>>,
     /// What the evaluation may use.
     pub limits: Limits,
     /// The time `$now()` and `$millis()` tell, in milliseconds since 1970.
