@@ -26,8 +26,9 @@ use crate::{
 pub struct Run {
     graph: Arc<Graph>,
     limits: Limits,
-    scopes: BTreeMap<ScopeId, LiveScope>,
-    steps: BTreeMap<TaskId, LiveStep>,
+    // In boxes: a map keeps room for many more than the one or two that most runs have.
+    scopes: BTreeMap<ScopeId, Box<LiveScope>>,
+    steps: BTreeMap<TaskId, Box<LiveStep>>,
     /// Nodes that may begin.
     ready: VecDeque<(ScopeId, NodeIx)>,
     actions: VecDeque<Action>,
@@ -227,6 +228,11 @@ impl Run {
     /// What happened since this was last asked.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
+    }
+
+    /// The same, added to a list that is used again and again.
+    pub fn take_events_into(&mut self, events: &mut Vec<Event>) {
+        events.append(&mut self.events);
     }
 
     /// The result, once there is one.

@@ -1,10 +1,16 @@
+mod log;
+mod nodes;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
-use imbl::shared_ptr::DefaultSharedPtr;
-use imbl::{GenericHashMap, Vector};
+use imbl::Vector;
 use mcpgraph_expr::Scope;
 use mcpgraph_value::{Map, Value};
+
+use self::log::Log;
+use self::nodes::Nodes;
 
 /// What the nodes of one body see: the outputs so far, by node and in order.
 ///
@@ -16,20 +22,10 @@ pub struct ScopeView {
     outer: Option<Arc<ScopeView>>,
     /// What is not a node's output: the item of a loop, the error that was caught.
     named: Vector<(Arc<str>, Value)>,
-    /// Node ids in the order of their first execution.
-    order: Vector<Arc<str>>,
     /// Every output of every node.
-    outputs: GenericHashMap<Arc<str>, Outputs, RandomState, DefaultSharedPtr>,
-    /// Every output in the order of execution, with the node's place in `order`.
-    history: Vector<(usize, Value)>,
-}
-
-/// What one node gave.
-#[derive(Clone)]
-struct Outputs {
-    /// The node's place in the order of first execution.
-    place: usize,
-    values: Vector<Value>,
+    nodes: Nodes,
+    /// Every output in the order of execution, with the node's place among the nodes.
+    history: Log<(usize, Value)>,
 }
 
 /// The place of what is in the history without being a node's.
@@ -38,7 +34,7 @@ const NO_NODE: usize = usize::MAX;
 impl ScopeView {
     /// The view of a body inside another; its history begins with `input`, the data it starts from.
     pub(crate) fn inside(outer: Arc<ScopeView>, input: Value) -> Self {
-        Self { outer: Some(outer), history: Vector::unit((NO_NODE, input)), ..Self::default() }
+        Self { outer: Some(outer), history: Log::unit((NO_NODE, input)), ..Self::default() }
     }
 
     /// Sees another state of the surrounding body, and begins with `input` if there is one; false
@@ -66,29 +62,14 @@ impl ScopeView {
 
     /// Adds an output.
     pub(crate) fn push(&mut self, node: &Arc<str>, output: Value) {
-        let place = match self.outputs.get_mut(node) {
-            Some(outputs) => {
-                outputs.values.push_back(output.clone());
-                outputs.place
-            }
-            None => {
-                let place = self.order.len();
-                self.order.push_back(Arc::clone(node));
-                let values = Vector::unit(output.clone());
-                self.outputs.insert(Arc::clone(node), Outputs { place, values });
-                place
-            }
-        };
-        self.history.push_back((place, output));
+        let place = self.nodes.push(node, output.clone());
+        self.history.push((place, output));
     }
 
     /// Puts another value in the place of a node's latest output; false if it has none.
     pub(crate) fn replace_latest(&mut self, node: &str, output: Value) -> bool {
-        let Some(outputs) = self.outputs.get_mut(node) else { return false };
-        let latest = outputs.values.len() - 1;
-        outputs.values.set(latest, output.clone());
-        let place = outputs.place;
-        if let Some(index) = self.history.iter().rposition(|(of, _)| *of == place) {
+        let Some(place) = self.nodes.replace_latest(node, output.clone()) else { return false };
+        if let Some(index) = self.history.rposition(|(of, _)| *of == place) {
             self.history.set(index, (place, output));
         }
         true
@@ -96,7 +77,7 @@ impl ScopeView {
 
     /// The latest output of a node in this very body.
     fn latest(&self, node: &str) -> Option<&Value> {
-        self.outputs.get(node).and_then(|outputs| outputs.values.last())
+        self.nodes.get(node).and_then(Vector::last)
     }
 
     /// The bytes that keeping `value` adds: none where a node's latest output is the very same
@@ -106,13 +87,12 @@ impl ScopeView {
     }
 
     fn holds(&self, value: &Value) -> bool {
-        self.outputs.values().filter_map(|outputs| outputs.values.last()).any(|held| {
-            match (held, value) {
-                (Value::Array(a), Value::Array(b)) => a.is_same(b),
-                (Value::Object(a), Value::Object(b)) => a.is_same(b),
-                (Value::String(a), Value::String(b)) => Arc::ptr_eq(a, b),
-                _ => false,
-            }
+        let mut latest = self.nodes.iter().filter_map(|(_, outputs)| outputs.last());
+        latest.any(|held| match (held, value) {
+            (Value::Array(a), Value::Array(b)) => a.is_same(b),
+            (Value::Object(a), Value::Object(b)) => a.is_same(b),
+            (Value::String(a), Value::String(b)) => Arc::ptr_eq(a, b),
+            _ => false,
         }) || self.outer.as_ref().is_some_and(|outer| outer.holds(value))
     }
 
@@ -129,8 +109,8 @@ impl ScopeView {
         for (name, value) in &self.named {
             map.insert(Arc::clone(name), value.clone());
         }
-        for name in &self.order {
-            if let Some(output) = self.latest(name) {
+        for (name, outputs) in self.nodes.iter() {
+            if let Some(output) = outputs.last() {
                 map.insert(Arc::clone(name), output.clone());
             }
         }
@@ -160,14 +140,14 @@ impl Scope for ScopeView {
     }
 
     fn execution_count(&self, node: &str) -> usize {
-        match self.outputs.get(node) {
-            Some(outputs) => outputs.values.len(),
+        match self.nodes.get(node) {
+            Some(outputs) => outputs.len(),
             None => self.outer.as_ref().map_or(0, |outer| outer.execution_count(node)),
         }
     }
 
     fn execution(&self, node: &str, index: i64) -> Option<Value> {
-        let Some(Outputs { values: outputs, .. }) = self.outputs.get(node) else {
+        let Some(outputs) = self.nodes.get(node) else {
             return self.outer.as_ref()?.execution(node, index);
         };
         let index = if index < 0 {
@@ -179,8 +159,8 @@ impl Scope for ScopeView {
     }
 
     fn executions(&self, node: &str) -> Vec<Value> {
-        match self.outputs.get(node) {
-            Some(outputs) => outputs.values.iter().cloned().collect(),
+        match self.nodes.get(node) {
+            Some(outputs) => outputs.iter().cloned().collect(),
             None => self.outer.as_ref().map_or_else(Vec::new, |outer| outer.executions(node)),
         }
     }

@@ -1,11 +1,12 @@
+use std::mem;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use mcpgraph_engine::Event;
 use mcpgraph_graph::Digest;
 
-use crate::write::{Live, Shared};
-use crate::{Origin, RunId};
+use crate::write::{Collected, Live, Shared};
+use crate::{Origin, RunId, RunStatus};
 
 /// A run that begins.
 #[derive(Clone, Debug)]
@@ -29,15 +30,33 @@ pub struct NewRun {
 /// It is called by the thread that writes, which must not be kept.
 pub type Delivery = Arc<dyn Fn(&Event) + Send + Sync>;
 
+/// How many events are collected before they are handed over, and how large they may be, about.
+///
+/// Handing over costs a lock and often waking the writer, which a short run then pays once.
+const MAX_COLLECTED_EVENTS: usize = 64;
+const MAX_COLLECTED_BYTES: usize = 64 * 1024;
+
 /// Records one run. Dropping it without an event `Finished` leaves the run interrupted.
 pub struct RunRecorder {
     shared: Arc<Shared>,
     run: Arc<Live>,
+    deliver: Option<Delivery>,
+    collected: Collected,
 }
 
 impl RunRecorder {
     pub(crate) fn new(shared: Arc<Shared>, run: Arc<Live>) -> Self {
-        Self { shared, run }
+        Self { shared, run, deliver: None, collected: Collected::default() }
+    }
+
+    /// The same recorder, which tells of each event once it is in the file.
+    ///
+    /// Deliveries are made in the order of the events, unless more than twice as many as may be
+    /// queued wait: then what comes is told of at once.
+    #[must_use]
+    pub fn telling(mut self, deliver: Delivery) -> Self {
+        self.deliver = Some(deliver);
+        self
     }
 
     /// The run.
@@ -47,10 +66,31 @@ impl RunRecorder {
 
     /// Records an event. Events are numbered from 0 in the order of these calls. Never blocks.
     ///
-    /// Deliveries of a run are made in the order of its events, unless more than twice as many as
-    /// may be queued wait: then what comes is told of at once.
-    pub fn record(&self, event: &Event, deliver: Option<Delivery>) {
-        self.shared.record(&self.run, event, deliver);
+    /// An event that somebody is to be told of goes to the writer at once; others go with those
+    /// that follow, when there are many or when the run is about to wait: see
+    /// [`RunRecorder::hand_over`].
+    pub fn record(&mut self, event: Event) {
+        if let Event::Finished { outcome, at } = &event {
+            self.run.set_ended(RunStatus::of(outcome), *at);
+        }
+        if self.collected.events.capacity() == 0 {
+            self.collected.events = self.shared.spare_list();
+        }
+        self.collected.add(event, self.deliver.as_ref());
+        if self.deliver.is_some()
+            || self.collected.events.len() >= MAX_COLLECTED_EVENTS
+            || self.collected.bytes >= MAX_COLLECTED_BYTES
+        {
+            self.hand_over();
+        }
+    }
+
+    /// Gives the writer everything recorded so far. Whoever drives a run does this before it waits
+    /// for anything, so that what happened can be read meanwhile.
+    pub fn hand_over(&mut self) {
+        if !self.collected.events.is_empty() {
+            self.shared.hand_over(&self.run, mem::take(&mut self.collected), false);
+        }
     }
 
     /// Waits until everything recorded so far is in the file, but for no longer than the run may
@@ -58,13 +98,15 @@ impl RunRecorder {
     /// keep up, nobody waits.
     ///
     /// Must be called inside a Tokio runtime with timers.
-    pub async fn committed(&self) -> bool {
-        self.run.committed(&self.shared).await
+    pub async fn committed(&mut self) -> bool {
+        let collected = mem::take(&mut self.collected);
+        self.run.committed(&self.shared, collected).await
     }
 }
 
 impl Drop for RunRecorder {
     fn drop(&mut self) {
+        self.hand_over();
         self.shared.end(&self.run);
     }
 }

@@ -78,67 +78,42 @@ pub struct Truncated {
 /// A payload is not whole; which it is, and its size.
 pub(crate) type NotWhole = (&'static str, u64);
 
-impl From<&Event> for StoredEvent {
-    fn from(event: &Event) -> Self {
-        let whole = |value: &Value| Payload::Whole(value.clone());
+impl From<Event> for StoredEvent {
+    fn from(event: Event) -> Self {
+        let whole = Payload::Whole;
         match event {
-            Event::Started { tool, digest, input, given } => Self::Started {
-                tool: tool.clone(),
-                digest: *digest,
-                input: whole(input),
-                given: *given,
-            },
+            Event::Started { tool, digest, input, given } => {
+                Self::Started { tool, digest, input: whole(input), given }
+            }
             Event::StepStarted { step, path, node, kind, input, item_name, began, at } => {
-                Self::StepStarted {
-                    step: *step,
-                    path: path.clone(),
-                    node: node.clone(),
-                    kind: kind_name(kind),
-                    input: input.as_ref().map(whole),
-                    item_name: item_name.clone(),
-                    began: *began,
-                    at: *at,
-                }
+                let (kind, input) = (kind_name(kind), input.map(whole));
+                Self::StepStarted { step, path, node, kind, input, item_name, began, at }
             }
-            Event::StepFinished { step, output, edge, at } => Self::StepFinished {
-                step: *step,
-                output: whole(output),
-                edge: edge.clone(),
-                at: *at,
-            },
+            Event::StepFinished { step, output, edge, at } => {
+                Self::StepFinished { step, output: whole(output), edge, at }
+            }
             Event::StepFailed { step, error, edge, at } => {
-                Self::StepFailed { step: *step, error: error.into(), edge: edge.clone(), at: *at }
+                Self::StepFailed { step, error: error.into(), edge, at }
             }
-            Event::Retrying { step, attempt, delay, error, at } => Self::Retrying {
-                step: *step,
-                attempt: *attempt,
-                delay: *delay,
-                error: error.into(),
-                at: *at,
-            },
-            Event::Paused { why, at } => Self::Paused { why: why.clone(), at: *at },
-            Event::Resumed { waited, at } => Self::Resumed { waited: *waited, at: *at },
-            Event::OutputChanged { scope, node, output, at } => Self::OutputChanged {
-                scope: scope.clone(),
-                node: node.clone(),
-                output: whole(output),
-                at: *at,
-            },
-            Event::Log { step, level, message, at } => Self::Log {
-                step: *step,
-                level: *level,
-                message: Payload::Whole(Value::String(message.clone())),
-                at: *at,
-            },
-            Event::Finished { outcome, at } => Self::Finished {
-                outcome: outcome.as_ref().map(whole).map_err(StoredError::from),
-                at: *at,
-            },
+            Event::Retrying { step, attempt, delay, error, at } => {
+                Self::Retrying { step, attempt, delay, error: error.into(), at }
+            }
+            Event::Paused { why, at } => Self::Paused { why, at },
+            Event::Resumed { waited, at } => Self::Resumed { waited, at },
+            Event::OutputChanged { scope, node, output, at } => {
+                Self::OutputChanged { scope, node, output: whole(output), at }
+            }
+            Event::Log { step, level, message, at } => {
+                Self::Log { step, level, message: whole(Value::String(message)), at }
+            }
+            Event::Finished { outcome, at } => {
+                Self::Finished { outcome: outcome.map(whole).map_err(StoredError::from), at }
+            }
             // The engine may come to tell more; until it is kept here, a line says that it did.
             other => Self::Log {
                 step: 0,
                 level: LogLevel::Debug,
-                message: Payload::Whole(format!("{other:?}").into()),
+                message: whole(format!("{other:?}").into()),
                 at: other.at(),
             },
         }
@@ -152,13 +127,13 @@ fn kind_name(kind: &'static str) -> Arc<str> {
     NAMES.iter().find(|name| ***name == *kind).cloned().unwrap_or_else(|| kind.into())
 }
 
-impl From<&RunError> for StoredError {
-    fn from(error: &RunError) -> Self {
+impl From<RunError> for StoredError {
+    fn from(error: RunError) -> Self {
         Self {
             kind: error.kind,
-            message: Payload::Whole(error.message.as_str().into()),
-            node: error.node.clone(),
-            data: error.data.clone().map(Payload::Whole),
+            message: Payload::Whole(error.message.into()),
+            node: error.node,
+            data: error.data.map(Payload::Whole),
         }
     }
 }

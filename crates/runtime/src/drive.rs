@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use mcpgraph_engine::{Action, ErrorKind, Given, Outcome, Run, RunError, TaskId};
+use mcpgraph_engine::{Action, ErrorKind, Event, Given, Outcome, Run, RunError, TaskId};
 use mcpgraph_expr::Budget;
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{NewRun, Origin, RunId};
@@ -140,7 +141,7 @@ impl Runtime {
         let span = log_span(id, &tool, &origin, &watchers);
         let run = match begun {
             Some(begun) => {
-                begun.events.iter().for_each(|event| watchers.tell(event));
+                begun.events.into_iter().for_each(|event| watchers.tell(event));
                 begun.run
             }
             None => {
@@ -158,6 +159,7 @@ impl Runtime {
             cancel,
             meta,
             work: Work { running: FuturesUnordered::new(), stops: HashMap::new() },
+            happened: Vec::new(),
         };
         let outcome = drive.until_it_ends().instrument(span).await;
         drive.watchers.committed().await;
@@ -181,7 +183,7 @@ fn log_span(id: RunId, tool: &Tool, origin: &Origin, watchers: &Watchers) -> Spa
 /// A run that has done something already, and what it did.
 pub(crate) struct Begun {
     pub(crate) run: Run,
-    pub(crate) events: Vec<mcpgraph_engine::Event>,
+    pub(crate) events: Vec<Event>,
     pub(crate) now: Duration,
 }
 
@@ -197,6 +199,8 @@ struct Drive<'a> {
     cancel: CancellationToken,
     meta: Vec<(String, Raw)>,
     work: Work<'a>,
+    /// Room for what happened in a step.
+    happened: Vec<Event>,
 }
 
 impl Drive<'_> {
@@ -217,6 +221,7 @@ impl Drive<'_> {
             if let Some(outcome) = self.run.outcome() {
                 return outcome.clone();
             }
+            self.watchers.pause();
             self.wait().await;
         }
     }
@@ -307,11 +312,14 @@ impl Drive<'_> {
 
     /// Tells everyone what happened.
     fn tell(&mut self) {
-        for event in self.run.take_events() {
-            self.watchers.tell(&event);
+        let mut happened = mem::take(&mut self.happened);
+        self.run.take_events_into(&mut happened);
+        for event in happened.drain(..) {
             let evaluator = &self.runtime.evaluator;
             self.debugging.saw(&event, &mut self.run, &mut self.clock, evaluator);
+            self.watchers.tell(event);
         }
+        self.happened = happened;
     }
 }
 

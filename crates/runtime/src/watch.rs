@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use mcpgraph_engine::{Event, StepId};
-use mcpgraph_journal::{Delivery, RunRecorder, TraceContext};
+use mcpgraph_journal::{RunRecorder, TraceContext};
 
 use crate::{Caller, RunObserver};
 
@@ -10,8 +10,8 @@ pub(crate) struct Watchers {
     pub(crate) observers: Vec<Box<dyn RunObserver>>,
     pub(crate) recorder: Option<RunRecorder>,
     pub(crate) caller: Arc<dyn Caller>,
-    /// Tells the caller of an event once it is in the record; none if the caller does not listen.
-    delivery: Option<Delivery>,
+    /// The caller listens, and nobody records: it is told right away.
+    tells_caller: bool,
 }
 
 impl Watchers {
@@ -20,23 +20,36 @@ impl Watchers {
         recorder: Option<RunRecorder>,
         caller: Arc<dyn Caller>,
     ) -> Self {
-        let delivery = caller.listens().then(|| {
+        let listens = caller.listens();
+        let tells_caller = listens && recorder.is_none();
+        let recorder = recorder.map(|recorder| {
+            if !listens {
+                return recorder;
+            }
             let caller = Arc::clone(&caller);
-            Arc::new(move |event: &Event| caller.event(event)) as Delivery
+            recorder.telling(Arc::new(move |event: &Event| caller.event(event)))
         });
-        Self { observers, recorder, caller, delivery }
+        Self { observers, recorder, caller, tells_caller }
     }
 
     /// Tells everyone. The caller is told what is in the record already, so that a step somebody
     /// has heard of is never lost.
-    pub(crate) fn tell(&mut self, event: &Event) {
+    pub(crate) fn tell(&mut self, event: Event) {
         for observer in &mut self.observers {
-            observer.event(event);
+            observer.event(&event);
         }
-        match (&self.recorder, &self.delivery) {
-            (Some(recorder), delivery) => recorder.record(event, delivery.clone()),
-            (None, Some(deliver)) => deliver(event),
-            (None, None) => {}
+        if self.tells_caller {
+            self.caller.event(&event);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(event);
+        }
+    }
+
+    /// The run is going to wait: what happened so far can be read meanwhile.
+    pub(crate) fn pause(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.hand_over();
         }
     }
 
@@ -47,7 +60,7 @@ impl Watchers {
 
     /// Waits, but not for ever, until all that was told is in the record.
     pub(crate) async fn committed(&mut self) {
-        if let Some(recorder) = &self.recorder {
+        if let Some(recorder) = &mut self.recorder {
             // A loss is counted and logged where it happens; it is no reason to fail a call.
             recorder.committed().await;
         }

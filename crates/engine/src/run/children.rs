@@ -62,7 +62,7 @@ impl Run {
         let id = self.next_scope;
         self.next_scope += 1;
         self.ready.push_back((id, scope.body.start));
-        self.scopes.insert(id, scope);
+        self.scopes.insert(id, Box::new(scope));
         id
     }
 

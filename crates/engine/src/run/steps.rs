@@ -34,20 +34,18 @@ impl Run {
         scope.next_position += 1;
         let task = TaskId(self.next_task);
         self.next_task += 1;
-        self.steps.insert(
-            task,
-            LiveStep {
-                scope: scope_id,
-                node,
-                path: StepPath(path.into()),
-                state: State::Idle,
-                attempt: 0,
-                deadline: None,
-                input: None,
-                began: now,
-                number: None,
-            },
-        );
+        let step = LiveStep {
+            scope: scope_id,
+            node,
+            path: StepPath(path.into()),
+            state: State::Idle,
+            attempt: 0,
+            deadline: None,
+            input: None,
+            began: now,
+            number: None,
+        };
+        self.steps.insert(task, Box::new(step));
         self.attempt(task, now);
     }
 

@@ -36,7 +36,7 @@ fn store(events: &[Event]) -> (tempfile::TempDir, Journal, RunId) {
     let dir = tempfile::TempDir::new().unwrap();
     let journal = Journal::open(dir.path(), JournalOptions::default()).unwrap();
     let id = RunId::new();
-    let recorder = journal.begin(NewRun {
+    let mut recorder = journal.begin(NewRun {
         id,
         tool: "t".into(),
         digest: Digest::of("t"),
@@ -45,7 +45,7 @@ fn store(events: &[Event]) -> (tempfile::TempDir, Journal, RunId) {
         started: SystemTime::now(),
     });
     for event in events {
-        recorder.record(event, None);
+        recorder.record(event.clone());
     }
     drop(recorder);
     drop(journal);

@@ -58,8 +58,7 @@ impl Journal {
         let masker = self.shared.masker();
         batcher.transaction(&self.shared.options, &masker, |part| {
             let mut state = RunState { lost: read.lost, ..RunState::default() };
-            // The events live until all are written, which is what the writer relies on.
-            let events = read.events.iter().cloned();
+            let events = read.events.iter().map(|(seq, event)| (*seq, event));
             part.write_run(&row, &mut state, false, events, |state| {
                 state.ended.get_or_insert(RunStatus::Interrupted);
             })?;

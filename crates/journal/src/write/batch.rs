@@ -4,13 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use mcpgraph_engine::Event;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::chunk::Chunk;
 use super::live::Live;
 use super::payloads::PayloadWriter;
-use super::queue::Item;
+use super::queue::{Item, Series};
 use super::remove::remove_data;
 use super::state::RunState;
 use crate::mask::Masker;
@@ -63,10 +62,13 @@ pub(crate) struct Part<'a> {
     change: i64,
 }
 
-/// The items of one run, in order.
-struct Group {
-    run: Arc<Live>,
-    items: Vec<usize>,
+/// What is to be written of one run.
+struct Group<'a> {
+    run: &'a Arc<Live>,
+    /// Its events, in order.
+    parts: Vec<&'a Series>,
+    /// Something has to be noted of it.
+    settles: bool,
 }
 
 impl Batcher {
@@ -121,39 +123,50 @@ impl Batcher {
     ) -> rusqlite::Result<Vec<(Arc<Live>, RunState)>> {
         let groups = group(items);
         self.transaction(options, masker, |part| {
-            groups.iter().map(|group| part.write_group(group, items)).collect()
+            groups.iter().map(|group| part.write_group(group)).collect()
         })
     }
 }
 
 /// Puts what belongs to one run together; the runs stay in the order they came.
-fn group(items: &[Item]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    let mut places: HashMap<u64, usize> = HashMap::new();
-    for (index, item) in items.iter().enumerate() {
-        let (Item::Begin(run) | Item::Event { run, .. } | Item::Settle(run)) = item else {
-            continue;
+fn group(items: &[Item]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::with_capacity(items.len());
+    let mut places: HashMap<u64, usize> = HashMap::with_capacity(items.len());
+    for item in items {
+        let (run, part) = match item {
+            Item::Series(part) => (&part.run, Some(part)),
+            Item::Settle(run) => (run, None),
+            Item::Lost(_) => continue,
         };
         let place = *places.entry(run.ordinal).or_insert_with(|| {
-            groups.push(Group { run: Arc::clone(run), items: Vec::new() });
+            groups.push(Group { run, parts: Vec::new(), settles: false });
             groups.len() - 1
         });
-        groups[place].items.push(index);
+        groups[place].settles |= part.is_none();
+        groups[place].parts.extend(part);
     }
     groups
 }
 
+impl Group<'_> {
+    fn events(&self) -> impl Iterator<Item = (u64, &StoredEvent)> {
+        self.parts.iter().flat_map(|part| (part.first..).zip(&part.events))
+    }
+
+    /// Most runs are short and all of one comes at once: none of it will be gone on from.
+    fn is_whole(&self) -> bool {
+        matches!(self.parts[..], [part] if part.first == 0
+            && (part.events.len() as u64) < SNAPSHOT_EVERY
+            && matches!(part.events.last(), Some(StoredEvent::Finished { .. })))
+    }
+}
+
 impl Part<'_> {
-    fn write_group(
-        &mut self,
-        group: &Group,
-        items: &[Item],
-    ) -> rusqlite::Result<(Arc<Live>, RunState)> {
-        let run = &group.run;
+    fn write_group(&mut self, group: &Group<'_>) -> rusqlite::Result<(Arc<Live>, RunState)> {
+        let run = group.run;
         let mut state = run.state.lock().clone();
         state.lost = run.lost();
-        let is_over = run.is_over()
-            && group.items.iter().any(|index| matches!(items[*index], Item::Settle(_)));
+        let is_over = run.is_over() && group.settles;
         let row = RowOf {
             id: run.new.id,
             tool: &run.new.tool,
@@ -162,17 +175,8 @@ impl Part<'_> {
             origin: &run.new.origin,
             started: run.new.started,
         };
-        let events = group.items.iter().filter_map(|index| match &items[*index] {
-            Item::Event { seq, event, .. } => Some((*seq, StoredEvent::from(event))),
-            _ => None,
-        });
-        // Most runs are short and all of one is here: none of it will be gone on from.
-        let is_whole = state.no.is_none()
-            && (group.items.len() as u64) < SNAPSHOT_EVERY
-            && group.items.iter().any(|index| {
-                matches!(&items[*index], Item::Event { event: Event::Finished { .. }, .. })
-            });
-        self.write_run(&row, &mut state, is_whole, events, |state| {
+        let is_whole = state.no.is_none() && group.is_whole();
+        self.write_run(&row, &mut state, is_whole, group.events(), |state| {
             if !is_over {
                 return;
             }
@@ -188,12 +192,12 @@ impl Part<'_> {
 
     /// Writes events of a run and brings its row up to date. `settle` has the last word on it. A run
     /// that is whole and short gets no snapshot.
-    pub(crate) fn write_run(
+    pub(crate) fn write_run<'e>(
         &mut self,
         row: &RowOf<'_>,
         state: &mut RunState,
         is_whole: bool,
-        events: impl Iterator<Item = (u64, StoredEvent)>,
+        events: impl Iterator<Item = (u64, &'e StoredEvent)>,
         settle: impl FnOnce(&mut RunState),
     ) -> rusqlite::Result<()> {
         if state.refused {
@@ -216,12 +220,12 @@ impl Part<'_> {
                 state.lost += 1;
                 continue;
             }
-            self.chunk.push(seq, &event, &mut payloads)?;
+            self.chunk.push(seq, event, &mut payloads)?;
             if is_whole {
-                state.note(seq, &event, self.masker);
+                state.note(seq, event, self.masker);
                 continue;
             }
-            state.apply(seq, &event, self.masker);
+            state.apply(seq, event, self.masker);
             let since = state.events - state.snapshot;
             if since >= SNAPSHOT_EVERY
                 && since.is_multiple_of(SNAPSHOT_EVERY)

@@ -1,5 +1,7 @@
 //! A run that is being recorded, and waiting for its record.
 
+use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -7,9 +9,10 @@ use mcpgraph_engine::RunError;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use super::collected::Collected;
 use super::queue::Shared;
 use super::state::RunState;
-use crate::{NewRun, RunStatus};
+use crate::{NewRun, RunStatus, StoredEvent};
 
 /// A run that is being recorded.
 pub(crate) struct Live {
@@ -29,6 +32,8 @@ pub(crate) struct Live {
     ended: Mutex<Option<(RunStatus, Duration)>>,
     /// What the writer knows of it as of the latest commit.
     pub(crate) state: Mutex<RunState>,
+    /// Events that are in the file, for whoever recorded them to drop.
+    spent: Mutex<Vec<Vec<StoredEvent>>>,
 }
 
 impl Live {
@@ -45,15 +50,28 @@ impl Live {
             settling: Notify::new(),
             ended: Mutex::new(None),
             state: Mutex::default(),
+            spent: Mutex::default(),
         }
     }
 
-    /// The number of the next event.
-    pub(super) fn next_seq(&self) -> u64 {
-        self.recorded.fetch_add(1, Ordering::AcqRel)
+    /// Gives events back that are in the file. Memory is freed most cheaply by the thread that took
+    /// it, and that one should not have to wait for this.
+    pub(super) fn give_back(&self, events: Vec<StoredEvent>) {
+        if self.is_awaited() {
+            self.spent.lock().push(events);
+        }
     }
 
-    pub(super) fn set_ended(&self, status: RunStatus, at: Duration) {
+    pub(super) fn take_spent(&self) -> Vec<Vec<StoredEvent>> {
+        mem::take(&mut self.spent.lock())
+    }
+
+    /// Numbers the events that come next; the number of the first.
+    pub(super) fn number(&self, events: u64) -> u64 {
+        self.recorded.fetch_add(events, Ordering::AcqRel)
+    }
+
+    pub(crate) fn set_ended(&self, status: RunStatus, at: Duration) {
         *self.ended.lock() = Some((status, at));
     }
 
@@ -108,19 +126,25 @@ impl Live {
     }
 
     /// See [`crate::RunRecorder::committed`].
-    pub(crate) async fn committed(&self, shared: &Shared) -> bool {
+    pub(crate) async fn committed(self: &Arc<Self>, shared: &Shared, last: Collected) -> bool {
+        let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
+        let left = shared.options.wait.saturating_sub(waited);
+        let waits = !shared.is_stalled() && !left.is_zero();
+        // Whoever is waited for has to know before it can be done.
+        let waiting = waits.then(|| Waiting::begin(self, shared));
+        if !last.events.is_empty() {
+            shared.hand_over(self, last, waits);
+        } else if waits {
+            shared.hurry();
+        }
         let target = self.recorded();
         if let Some(kept) = self.is_kept(target) {
             return kept;
         }
-        let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
-        let left = shared.options.wait.saturating_sub(waited);
-        if shared.is_stalled() || left.is_zero() {
+        if !waits {
             shared.count_late();
             return false;
         }
-        let waiting = Waiting::begin(self, shared);
-        shared.hurry();
         let began = Instant::now();
         let kept = tokio::time::timeout(left, self.settled(target, shared)).await;
         drop(waiting);

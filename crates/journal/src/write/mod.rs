@@ -3,6 +3,7 @@
 
 mod batch;
 mod chunk;
+mod collected;
 mod estimate;
 mod live;
 mod payloads;
@@ -13,6 +14,7 @@ mod state;
 mod thread;
 
 pub(crate) use batch::{Batcher, RowOf, micros};
+pub(crate) use collected::Collected;
 pub(crate) use live::Live;
 pub(crate) use payloads::write_truncated;
 pub(crate) use queue::Shared;

@@ -5,20 +5,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mcpgraph_engine::Event;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::watch;
 
-use super::estimate::estimate;
+use super::collected::{Collected, Told};
 use super::live::Live;
 use crate::mask::Masker;
-use crate::{Delivery, JournalOptions, JournalStatus, NewRun, RunId, RunStatus};
+use crate::{JournalOptions, JournalStatus, NewRun, RunId, StoredEvent};
 
 /// How long events wait for others when nobody waits for them.
 const LINGER: Duration = Duration::from_millis(10);
 
-/// The most events in one transaction.
+/// How many events make a transaction full.
 const MAX_BATCH: usize = 8192;
+
+/// How many runs that wait for a commit the writer gathers at most, and how long for.
+///
+/// A commit writes whole pages, so one for sixteen runs costs each half of one for eight. Which
+/// number comes together by itself is learnt from the commits before; a run alone never waits.
+const MAX_GATHERED: usize = 16;
+const GATHER: Duration = Duration::from_micros(200);
+
+/// How many empty lists of events are kept, and how much room they may have.
+const MAX_SPARE: usize = 64;
+const MAX_SPARE_EVENTS: usize = 128;
 
 /// What the recorders and the writer share.
 pub(crate) struct Shared {
@@ -36,6 +46,8 @@ pub(crate) struct Shared {
     last_error: Mutex<Option<Arc<str>>>,
     /// Runs that are settled and whose waiters have not been woken yet; never more than runs.
     woken: Mutex<Vec<Arc<Live>>>,
+    /// Lists of events that are empty and have room, to be used again.
+    spare: Mutex<Vec<Vec<StoredEvent>>>,
     /// Counts commits, for whoever follows all runs.
     pub(crate) committed: watch::Sender<u64>,
     /// The same for whoever follows one.
@@ -53,6 +65,10 @@ struct Queue {
     taken: Option<(usize, usize, Instant)>,
     /// Somebody waits for what is queued.
     urgent: bool,
+    /// How many runs wait for what is queued.
+    waiting: usize,
+    /// How many are gathered before they are written.
+    gathered: usize,
     sleep: Sleep,
     closed: bool,
 }
@@ -64,20 +80,30 @@ enum Sleep {
     No,
     /// There is nothing to do.
     Idle,
-    /// There is something, and more may come.
+    /// There is something nobody waits for, and more may come.
     Lingering,
+    /// Some runs wait, and more will soon.
+    Gathering,
 }
 
 /// Something for the writer.
 pub(crate) enum Item {
-    /// A run began.
-    Begin(Arc<Live>),
-    /// Something happened in it.
-    Event { run: Arc<Live>, seq: u64, event: Event, deliver: Option<Delivery>, bytes: usize },
+    /// Things happened in a run.
+    Series(Series),
     /// Something happened that there was no room for; whoever is to hear of it still does.
-    Lost { event: Event, deliver: Delivery },
+    Lost(Told),
     /// What is known of a run has to be noted: it is over, or lost something.
     Settle(Arc<Live>),
+}
+
+/// Events of a run that follow each other.
+pub(crate) struct Series {
+    pub(crate) run: Arc<Live>,
+    /// The number of the first.
+    pub(crate) first: u64,
+    pub(crate) events: Vec<StoredEvent>,
+    pub(super) told: Option<Told>,
+    bytes: usize,
 }
 
 /// What the writer is to do.
@@ -105,6 +131,7 @@ impl Shared {
             stalled: AtomicBool::new(false),
             last_error: Mutex::new(None),
             woken: Mutex::default(),
+            spare: Mutex::default(),
             committed: watch::Sender::new(0),
             followed: Mutex::default(),
         }
@@ -119,51 +146,59 @@ impl Shared {
     }
 
     pub(crate) fn begin(&self, new: NewRun) -> Arc<Live> {
-        let ordinal = self.next_ordinal.fetch_add(1, Ordering::Relaxed);
-        let run = Arc::new(Live::new(new, ordinal));
-        self.push_control(Item::Begin(Arc::clone(&run)));
-        run
+        Arc::new(Live::new(new, self.next_ordinal.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// Queues an event, or counts it as lost.
-    pub(crate) fn record(&self, run: &Arc<Live>, event: &Event, deliver: Option<Delivery>) {
-        if let Event::Finished { outcome, at } = event {
-            run.set_ended(RunStatus::of(outcome), *at);
-        }
-        let bytes = estimate(event);
+    /// Queues events of a run, or counts them as lost. They are urgent if somebody waits for them.
+    pub(crate) fn hand_over(&self, run: &Arc<Live>, collected: Collected, is_urgent: bool) {
+        let Collected { events, bytes, told } = collected;
+        let count = events.len();
+        let first = run.number(count as u64);
         let mut queue = self.queue.lock();
-        let seq = run.next_seq();
         let fits = queue.events < self.options.max_queued_events
             && queue.bytes.saturating_add(bytes) <= self.options.max_queued_bytes.max(bytes)
             && !queue.closed;
         if !fits {
             let has_room = queue.items.len() < self.options.max_queued_events.saturating_mul(2);
-            let told_now = match deliver {
+            let told_now = match told {
                 // In its turn, after those before it that still wait to be written.
-                Some(deliver) if has_room && !queue.closed => {
-                    queue.items.push_back(Item::Lost { event: event.clone(), deliver });
+                Some(told) if has_room && !queue.closed => {
+                    queue.items.push_back(Item::Lost(told));
                     None
                 }
-                deliver => deliver,
+                told => told,
             };
             drop(queue);
-            self.count_lost(run, 1);
-            if let Some(deliver) = told_now {
-                deliver(event);
+            self.count_lost(run, count as u64);
+            if let Some(told) = told_now {
+                told.tell();
             }
             return;
         }
-        queue.events += 1;
+        queue.events += count;
         queue.bytes += bytes;
         queue.oldest.get_or_insert_with(Instant::now);
-        queue.urgent |= deliver.is_some();
+        queue.urgent |= is_urgent || told.is_some();
+        queue.waiting += usize::from(is_urgent);
         let run = Arc::clone(run);
-        queue.items.push_back(Item::Event { run, seq, event: event.clone(), deliver, bytes });
+        queue.items.push_back(Item::Series(Series { run, first, events, told, bytes }));
         self.wake_writer(&queue);
+    }
+
+    /// An empty list for events.
+    pub(crate) fn spare_list(&self) -> Vec<StoredEvent> {
+        self.spare.lock().pop().unwrap_or_default()
     }
 
     /// Nothing more will come of a run.
     pub(crate) fn end(&self, run: &Arc<Live>) {
+        for mut spent in run.take_spent() {
+            spent.clear();
+            let mut spare = self.spare.lock();
+            if spare.len() < MAX_SPARE && spent.capacity() <= MAX_SPARE_EVENTS {
+                spare.push(spent);
+            }
+        }
         run.set_over();
         // The event that it finished says everything, if it gets through.
         if run.lost() > 0 || run.ended().is_none() {
@@ -186,6 +221,9 @@ impl Shared {
         match queue.sleep {
             Sleep::Idle => drop(self.wake.notify_one()),
             Sleep::Lingering if queue.urgent || is_full => drop(self.wake.notify_one()),
+            Sleep::Gathering if queue.waiting >= queue.gathered || is_full => {
+                self.wake.notify_one();
+            }
             _ => {}
         }
     }
@@ -228,23 +266,45 @@ impl Shared {
             self.wake.wait_for(&mut queue, left);
             queue.sleep = Sleep::No;
         }
-        let count = queue.items.len().min(MAX_BATCH);
-        let items: Vec<Item> = queue.items.drain(..count).collect();
+        self.gather(&mut queue);
+        let mut items = Vec::with_capacity(queue.items.len());
         let (mut events, mut bytes) = (0, 0);
-        for item in &items {
-            if let Item::Event { bytes: size, .. } = item {
-                events += 1;
-                bytes += size;
+        while events < MAX_BATCH
+            && let Some(item) = queue.items.pop_front()
+        {
+            if let Item::Series(part) = &item {
+                events += part.events.len();
+                bytes += part.bytes;
             }
+            items.push(item);
         }
         queue.events -= events;
         queue.bytes -= bytes;
         queue.taken = Some((events, bytes, oldest));
+        queue.waiting = 0;
         if queue.items.is_empty() {
             queue.urgent = false;
             queue.oldest = None;
         }
         Work::Write(items, oldest)
+    }
+
+    /// Waits for a moment until about as many runs wait as did before the commits before, and learns
+    /// from how many it comes to.
+    fn gather(&self, queue: &mut MutexGuard<'_, Queue>) {
+        let began = Instant::now();
+        while queue.waiting > 0 && queue.waiting < queue.gathered && !queue.closed {
+            let left = GATHER.saturating_sub(began.elapsed());
+            if left.is_zero() || queue.events >= MAX_BATCH {
+                break;
+            }
+            queue.sleep = Sleep::Gathering;
+            self.wake.wait_for(queue, left);
+            queue.sleep = Sleep::No;
+        }
+        if queue.waiting > 0 {
+            queue.gathered = queue.waiting.min(MAX_GATHERED);
+        }
     }
 
     /// Wakes those who wait for these runs. Waking from another thread costs a system call each, so

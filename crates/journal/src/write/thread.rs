@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::batch::Batcher;
 use super::live::Live;
-use super::queue::{Item, Shared, Work};
+use super::queue::{Item, Series, Shared, Work};
 use super::retention::Keeper;
 use crate::liveness::WriterLock;
 
@@ -101,6 +101,11 @@ impl Writer {
                     self.shared.tell_followers(states.iter().map(|(run, _)| run));
                     // A run that goes on has told its caller everything.
                     deliver(&items);
+                    for item in items {
+                        if let Item::Series(part) = item {
+                            part.run.give_back(part.events);
+                        }
+                    }
                     let mut settled = Vec::with_capacity(states.len());
                     for (run, state) in states {
                         let events = state.events;
@@ -136,14 +141,17 @@ impl Writer {
 
     fn give_up(&mut self, items: &[Item]) {
         for item in items {
-            let (Item::Begin(run) | Item::Event { run, .. } | Item::Settle(run)) = item else {
-                continue;
+            let run = match item {
+                Item::Series(part) => {
+                    let count = part.events.len() as u64;
+                    self.shared.count_lost(&part.run, count);
+                    part.run.settle(part.first + count);
+                    part.run.wake();
+                    &part.run
+                }
+                Item::Settle(run) => run,
+                Item::Lost(_) => continue,
             };
-            if let Item::Event { seq, .. } = item {
-                self.shared.count_lost(run, 1);
-                run.settle(seq + 1);
-                run.wake();
-            }
             let is_known = self.unsettled.last().is_some_and(|last| Arc::ptr_eq(last, run));
             if !is_known && self.unsettled.len() < MAX_UNSETTLED {
                 self.unsettled.push(Arc::clone(run));
@@ -156,9 +164,7 @@ impl Writer {
 fn deliver(items: &[Item]) {
     for item in items {
         match item {
-            Item::Event { event, deliver: Some(deliver), .. } | Item::Lost { event, deliver } => {
-                deliver(event);
-            }
+            Item::Series(Series { told: Some(told), .. }) | Item::Lost(told) => told.tell(),
             _ => {}
         }
     }

@@ -39,9 +39,9 @@ proptest! {
         let id = run.id;
         let dir = tempfile::TempDir::new().unwrap();
         let journal = Journal::open(dir.path(), JournalOptions::default()).unwrap();
-        let recorder = journal.begin(run);
+        let mut recorder = journal.begin(run);
         for event in &driven.events {
-            recorder.record(event, None);
+            recorder.record(event.clone());
         }
         drop(recorder);
         journal.close();

@@ -31,11 +31,11 @@ async fn a_full_disk_costs_records_and_nothing_else() {
 
     // There is no room for this one; whoever is to hear of it hears of it all the same.
     let (deliver, mut delivered) = deliveries();
-    let recorder = journal.begin(new_run("t"));
+    let mut recorder = journal.begin(new_run("t")).telling(deliver);
     let lost = recorder.id();
     let events = short_run("t", &noise(3, 200_000));
     for event in &events {
-        recorder.record(event, Some(Arc::clone(&deliver)));
+        recorder.record(event.clone());
     }
     assert!(!recorder.committed().await);
     for event in &events {
@@ -53,7 +53,7 @@ async fn a_full_disk_costs_records_and_nothing_else() {
     assert!(status.last_error.as_ref().unwrap().contains("full"), "{status:?}");
 
     // Nobody waits for a store that is known to be stuck.
-    let later = record(&journal, new_run("t"), &short_run("t", &noise(4, 200_000)));
+    let mut later = record(&journal, new_run("t"), &short_run("t", &noise(4, 200_000)));
     assert!(!later.committed().await);
     drop(later);
 
@@ -81,12 +81,12 @@ async fn a_queue_that_is_full_loses_events_and_tells_of_all_in_order() {
     let (dir, journal) = open(options);
     let (deliver, mut delivered) = deliveries();
     let lock = locked(dir.path());
-    let recorder = journal.begin(new_run("t"));
+    let mut recorder = journal.begin(new_run("t")).telling(deliver);
     let events: Vec<Event> = std::iter::once(started("t", Value::Null))
         .chain((0..99).map(|step| done(step, step.into(), Some("next"))))
         .collect();
     for event in &events {
-        recorder.record(event, Some(Arc::clone(&deliver)));
+        recorder.record(event.clone());
     }
     drop(lock);
     for event in &events {
@@ -113,10 +113,10 @@ async fn a_run_waits_for_a_stuck_store_no_longer_than_it_may() {
     let wait = Duration::from_millis(50);
     let (dir, journal) = open(JournalOptions { wait, ..JournalOptions::default() });
     let lock = locked(dir.path());
-    let first = record(&journal, new_run("t"), &short_run("t", &Value::Null));
+    let mut first = record(&journal, new_run("t"), &short_run("t", &Value::Null));
     assert!(!first.committed().await);
     assert_eq!(journal.status().late_runs, 1);
-    let second = record(&journal, new_run("t"), &short_run("t", &Value::Null));
+    let mut second = record(&journal, new_run("t"), &short_run("t", &Value::Null));
     assert!(!second.committed().await);
     let mut commits = journal.follow(None);
     drop(lock);

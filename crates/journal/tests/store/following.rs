@@ -22,9 +22,10 @@ async fn what_is_delivered_is_in_the_file() {
         let journal = reader.get_or_insert_with(|| Journal::open_read(&path).unwrap());
         log.lock().push((event.clone(), journal.events(id, 0, 100).unwrap().len()));
     });
+    let mut recorder = recorder.telling(deliver);
     let events = short_run("t", &Value::from(1));
     for event in &events {
-        recorder.record(event, Some(deliver.clone()));
+        recorder.record(event.clone());
     }
     assert!(recorder.committed().await);
     let seen = seen.lock();
@@ -38,18 +39,20 @@ async fn what_is_delivered_is_in_the_file() {
 #[tokio::test]
 async fn a_reader_follows_one_run_and_loses_nothing() {
     let (_dir, journal) = open(JournalOptions::default());
-    let recorder = journal.begin(new_run("t"));
+    let mut recorder = journal.begin(new_run("t"));
     let id = recorder.id();
     let mut follower = journal.follow(Some(id));
-    recorder.record(&started("t", Value::Null), None);
+    recorder.record(started("t", Value::Null));
+    recorder.hand_over();
     assert!(follower.changed().await);
     for number in 0..20 {
-        recorder.record(&step(number, &[number as u32], "n", None), None);
+        recorder.record(step(number, &[number as u32], "n", None));
         if number % 5 == 0 {
             assert!(recorder.committed().await);
         }
     }
-    recorder.record(&finished(Value::Null), None);
+    recorder.record(finished(Value::Null));
+    recorder.hand_over();
     let mut next = 0;
     while next < 22 {
         for (seq, _) in journal.events(id, next, 4).unwrap() {
@@ -86,13 +89,13 @@ async fn changes_tell_of_every_run_that_is_new_or_different() {
     assert_eq!(seen, ids);
     assert!(journal.changes(since, 10).unwrap().runs.is_empty());
 
-    let recorder = journal.begin(new_run("long"));
-    recorder.record(&started("long", Value::Null), None);
+    let mut recorder = journal.begin(new_run("long"));
+    recorder.record(started("long", Value::Null));
     assert!(recorder.committed().await);
     let changes = journal.changes(since, 10).unwrap();
     assert_eq!(changes.runs.len(), 1);
     assert_eq!(changes.runs[0].status, RunStatus::Running);
-    recorder.record(&finished(Value::Null), None);
+    recorder.record(finished(Value::Null));
     assert!(recorder.committed().await);
     let changes = journal.changes(changes.next, 10).unwrap();
     assert_eq!(changes.runs.len(), 1);
@@ -109,9 +112,9 @@ async fn a_run_that_is_in_the_file_has_told_everything() {
         let deliver: Delivery = Arc::new(move |_| {
             count.fetch_add(1, Ordering::SeqCst);
         });
-        let recorder = journal.begin(new_run("t"));
+        let mut recorder = journal.begin(new_run("t")).telling(deliver);
         for event in &events {
-            recorder.record(event, Some(Arc::clone(&deliver)));
+            recorder.record(event.clone());
         }
         assert!(recorder.committed().await);
         assert_eq!(told.load(Ordering::SeqCst), events.len());

@@ -60,12 +60,12 @@ async fn a_payload_over_the_limit_leaves_a_preview() {
 #[tokio::test]
 async fn the_events_of_a_short_run_are_one_row() {
     let (dir, journal) = open(JournalOptions::default());
-    let recorders: Vec<_> = (0..10)
+    let mut recorders: Vec<_> = (0..10)
         .map(|number| {
             crate::support::record(&journal, new_run("t"), &short_run("t", &number.into()))
         })
         .collect();
-    for recorder in &recorders {
+    for recorder in &mut recorders {
         assert!(recorder.committed().await);
     }
     drop(recorders);

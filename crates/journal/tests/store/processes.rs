@@ -39,7 +39,7 @@ fn several_writers_share_a_file() {
 #[tokio::test]
 async fn a_run_of_a_living_process_is_running_and_one_of_a_dead_process_interrupted() {
     let (dir, journal) = open(JournalOptions::default());
-    let recorder = record(
+    let mut recorder = record(
         &journal,
         new_run("t"),
         &[started("t", Value::Null), step(0, &[0], "a", None), step(1, &[1], "b", None)],
@@ -97,8 +97,8 @@ async fn a_second_run_with_the_same_id_is_not_kept_and_hurts_nobody() {
     let run = new_run("t");
     let first = short_run("t", &Value::from(1));
     keep(&journal, run.clone(), &first).await;
-    let again = record(&journal, run.clone(), &short_run("t", &Value::from(2)));
-    let other = record(&journal, new_run("t"), &short_run("t", &Value::from(3)));
+    let mut again = record(&journal, run.clone(), &short_run("t", &Value::from(2)));
+    let mut other = record(&journal, new_run("t"), &short_run("t", &Value::from(3)));
     assert!(!again.committed().await);
     assert!(other.committed().await);
     assert_eq!(journal.whole_events(run.id, version()).unwrap(), first);

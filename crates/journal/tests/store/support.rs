@@ -84,15 +84,15 @@ pub(crate) fn short_run(tool: &str, output: &Value) -> Vec<Event> {
 /// Records a run whole and waits until it is in the file.
 pub(crate) async fn keep(journal: &Journal, run: NewRun, events: &[Event]) -> RunId {
     let id = run.id;
-    let recorder = record(journal, run, events);
+    let mut recorder = record(journal, run, events);
     assert!(recorder.committed().await, "{:?}", journal.status());
     id
 }
 
 pub(crate) fn record(journal: &Journal, run: NewRun, events: &[Event]) -> RunRecorder {
-    let recorder = journal.begin(run);
+    let mut recorder = journal.begin(run);
     for event in events {
-        recorder.record(event, None);
+        recorder.record(event.clone());
     }
     recorder
 }

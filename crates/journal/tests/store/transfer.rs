@@ -44,7 +44,7 @@ async fn another_run_with_the_same_id_is_refused() {
 #[tokio::test]
 async fn a_run_without_an_end_is_imported_as_interrupted() {
     let (_dir, journal) = open(JournalOptions::default());
-    let recorder = crate::support::record(
+    let mut recorder = crate::support::record(
         &journal,
         new_run("t"),
         &[started("t", Value::Null), step(0, &[0], "a", None)],

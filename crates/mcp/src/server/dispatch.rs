@@ -265,7 +265,7 @@ pub(super) fn params<'a, T: Deserialize<'a>>(request: &'a Request) -> Result<T, 
 
 async fn forward(outgoing: Outgoing, outlet: &dyn Outlet) {
     match outgoing {
-        Outgoing::Message(message) => outlet.send(message).await,
+        Outgoing::Message(message) => outlet.send(*message).await,
         Outgoing::Pause(retry) => outlet.pause(retry).await,
     }
 }

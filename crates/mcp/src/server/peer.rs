@@ -37,7 +37,8 @@ struct Inner {
 /// What a call has for its client before the answer.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
-    Message(Message),
+    /// In a box: a queue keeps room for many, and most calls have none.
+    Message(Box<Message>),
     /// Close the stream; the client comes back for the rest.
     Pause(Duration),
 }
@@ -84,7 +85,7 @@ impl CallPeer {
             return;
         }
         let notification = Notification { method: method.to_owned(), params };
-        self.put(Outgoing::Message(Message::Notification(notification))).await;
+        self.put(Outgoing::Message(Box::new(Message::Notification(notification)))).await;
     }
 
     /// Reports progress, if the client wants it: `params` with the client's own token in it.
@@ -128,7 +129,7 @@ impl CallPeer {
         }
         let (id, answer) = session.expect_answer()?;
         let request = Request { id: id.clone(), method: method.to_owned(), params };
-        self.put(Outgoing::Message(Message::Request(request))).await;
+        self.put(Outgoing::Message(Box::new(Message::Request(request)))).await;
         let why = tokio::select! {
             answer = answer.wait() => match answer {
                 Some(outcome) => return outcome,
@@ -137,7 +138,7 @@ impl CallPeer {
             () = self.0.cancel.cancelled() => "the call was cancelled",
             () = tokio::time::sleep(timeout) => "the client did not answer in time",
         };
-        self.put(Outgoing::Message(cancellation::message(&id, why))).await;
+        self.put(Outgoing::Message(Box::new(cancellation::message(&id, why)))).await;
         Err(RpcError::internal(format!("`{method}`: {why} (limit {} ms)", timeout.as_millis())))
     }
 

@@ -21,7 +21,7 @@ pub(super) fn is_same(recorded: &Event, now: &Event) -> bool {
 
 /// An event without its times, which a replay takes from the record.
 pub(super) fn told(event: &Event) -> Value {
-    let value = StoredEvent::from(event).to_value();
+    let value = StoredEvent::from(event.clone()).to_value();
     let Value::Object(mut members) = value else { return value };
     for time in ["atMs", "beganMs"] {
         members.make_mut().remove(time);

@@ -126,7 +126,7 @@ fn place(event: &Event, record: &[Event]) -> Option<(StepId, StepPath, Arc<str>)
     if let Event::StepStarted { step, path, node, .. } = event {
         return Some((*step, path.clone(), Arc::clone(node)));
     }
-    let wanted = StoredEvent::from(event).step()?;
+    let wanted = StoredEvent::from(event.clone()).step()?;
     record.iter().find_map(|event| match event {
         Event::StepStarted { step, path, node, .. } if *step == wanted => {
             Some((wanted, path.clone(), Arc::clone(node)))
