@@ -1,4 +1,5 @@
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -212,6 +213,22 @@ impl StepPath {
     /// The positions, outermost first.
     pub fn positions(&self) -> &[u32] {
         &self.0
+    }
+}
+
+/// A text that is no path of a step.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a path of numbers and dots")]
+pub struct NotAPath(String);
+
+impl FromStr for StepPath {
+    type Err = NotAPath;
+
+    /// Reads what [`fmt::Display`] writes; nothing is the place of the tool that was called.
+    fn from_str(text: &str) -> Result<Self, NotAPath> {
+        let positions = text.split('.').filter(|part| !part.is_empty()).map(str::parse);
+        let positions: Result<Vec<u32>, _> = positions.collect();
+        positions.map(|positions| Self::new(&positions)).map_err(|_| NotAPath(text.to_owned()))
     }
 }
 

@@ -17,7 +17,7 @@ mod scope;
 
 pub use action::{Action, Call, Evaluated, Evaluation, Outcome, TaskId};
 pub use error::{ErrorKind, RunError};
-pub use event::{Event, Given, LogLevel, PauseReason, StepId, StepPath};
+pub use event::{Event, Given, LogLevel, NotAPath, PauseReason, StepId, StepPath};
 pub use replay::{Divergence, Progress, Replay};
 pub use run::{Effect, NotChanged, Run, Upcoming};
 pub use scope::ScopeView;

@@ -82,12 +82,17 @@ pub(crate) enum Command {
 }
 
 /// How a run is to go on.
-#[derive(Clone, Copy)]
-pub(crate) enum Move {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// Nothing more begins.
     Pause,
+    /// It goes on.
     Resume,
+    /// One node begins, and the run pauses before the next, wherever that is.
     Step,
+    /// Like a step, but what is inside the node runs without a pause.
     StepOver,
+    /// It is cancelled.
     Stop,
 }
 
@@ -106,6 +111,11 @@ impl Debugger {
             starts_paused,
         };
         (Self { commands: command_sender, state }, session)
+    }
+
+    /// Makes the run go on in this way.
+    pub async fn go(&self, how: Move) -> Result<(), RunEnded> {
+        self.ask(|reply| Command::Move(how, reply)).await
     }
 
     /// Lets nothing more begin.
@@ -165,10 +175,6 @@ impl Debugger {
             Ok(state) => state.clone(),
             Err(_) => DebugState::Ended,
         }
-    }
-
-    async fn go(&self, how: Move) -> Result<(), RunEnded> {
-        self.ask(|reply| Command::Move(how, reply)).await
     }
 
     async fn ask<T>(

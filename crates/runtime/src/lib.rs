@@ -8,6 +8,7 @@
 
 mod caller;
 mod clock;
+mod control;
 mod debug;
 mod debugging;
 mod drive;
@@ -15,13 +16,16 @@ mod evaluate;
 mod live;
 mod observe;
 mod replay;
+mod sessions;
 mod tools;
 mod watch;
 
 pub use caller::{Caller, Silent};
-pub use debug::{Breakpoint, DebugSession, DebugState, Debugger, RunEnded, When};
+pub use control::{MAX_BREAKPOINTS, Unclear};
+pub use debug::{Breakpoint, DebugSession, DebugState, Debugger, Move, RunEnded, When};
 pub use drive::{Execution, Finished, Runtime};
 pub use live::LiveRuns;
 pub use observe::{Instruments, Observer, RunObserver, RunStart};
 pub use replay::{Fork, ForkError, Record};
+pub use sessions::DebugSessions;
 pub use tools::{ToolCall, Tools};

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -11,16 +12,18 @@ use http::{HeaderValue, Method};
 use mcpgraph_gateway::Gateway;
 use mcpgraph_journal::{Journal, RunId};
 use mcpgraph_mcp::server::Guard;
-use mcpgraph_runtime::LiveRuns;
+use mcpgraph_runtime::{DebugSessions, LiveRuns};
 use mcpgraph_telemetry::Metrics;
 use mcpgraph_value::Value;
 
 use crate::problem::Problem;
-use crate::sessions::Sessions;
 use crate::{control, events, runs};
 
 /// The largest body a request may have.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// How long a debugger may say nothing before its run is released.
+const LEASE: Duration = Duration::from_mins(1);
 
 /// What the interface shows and controls.
 pub struct Studio {
@@ -39,13 +42,12 @@ pub struct Studio {
 /// What all requests share.
 pub(crate) struct Shared {
     pub(crate) studio: Studio,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: Arc<DebugSessions>,
 }
 
 /// The paths of the interface. It must be called inside a runtime.
 pub fn router(studio: Studio) -> Router {
-    let shared = Arc::new(Shared { studio, sessions: Sessions::new() });
-    tokio::spawn(Sessions::sweep(Arc::downgrade(&shared)));
+    let shared = Arc::new(Shared { studio, sessions: DebugSessions::new(LEASE) });
     Router::new()
         .route("/metrics", get(metrics))
         .route("/api/status", get(runs::status))

@@ -6,14 +6,13 @@ use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use http::StatusCode;
-use mcpgraph_engine::{PauseReason, StepPath};
+use mcpgraph_engine::{NotAPath, StepPath};
 use mcpgraph_journal::{Face, Origin, RunId};
-use mcpgraph_runtime::{DebugState, Debugger, Execution, RunEnded};
+use mcpgraph_runtime::{Breakpoint, Debugger, Execution, Move, RunEnded};
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
 use crate::api::{self, Shared, run_id};
-use crate::breakpoints;
 use crate::problem::{Problem, json};
 
 type Answer = Result<Response, Problem>;
@@ -36,7 +35,7 @@ pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answ
         Some(arguments @ Value::Object(_)) => arguments.clone(),
         Some(_) => return Err(Problem::invalid("`arguments` must be an object")),
     };
-    let points = breakpoints::read(body.get("breakpoints"))?;
+    let points = Breakpoint::read_all(body.get("breakpoints"))?;
     let pauses = is_true(&body, "paused")?;
     let mut call = Execution {
         origin: Origin { face: Face::Http, ..Origin::default() },
@@ -73,7 +72,7 @@ pub(crate) async fn join(
 ) -> Answer {
     let run = run_id(&id)?;
     let body = api::body(body).await?;
-    let points = breakpoints::read(body.get("breakpoints"))?;
+    let points = Breakpoint::read_all(body.get("breakpoints"))?;
     let pauses = is_true(&body, "paused")?;
     let debugger = shared
         .studio
@@ -106,20 +105,11 @@ pub(crate) async fn go(
 ) -> Answer {
     let run = run_id(&id)?;
     let debugger = held(&shared, run)?;
-    let gone = match how.as_str() {
-        "pause" => debugger.pause().await,
-        "resume" => debugger.resume().await,
-        "step" => debugger.step().await,
-        "stepOver" => debugger.step_over().await,
-        "stop" => debugger.stop().await,
-        _ => {
-            let message = format!(
-                "`{how}` is not known; a run can be told to pause, resume, step, stepOver and stop"
-            );
-            return Err(Problem::not_found(message));
-        }
-    };
-    gone.map_err(ended)?;
+    let how = Move::from_name(&how).ok_or_else(|| {
+        let known = Move::NAMES.map(|(name, _)| name).join(", ");
+        Problem::not_found(format!("`{how}` is not known; a run can be told to {known}"))
+    })?;
+    debugger.go(how).await.map_err(ended)?;
     Ok(json(&told(run, &debugger)))
 }
 
@@ -130,7 +120,7 @@ pub(crate) async fn set_breakpoints(
 ) -> Answer {
     let run = run_id(&id)?;
     let body = api::body(body).await?;
-    let points = breakpoints::read(body.get("breakpoints"))?;
+    let points = Breakpoint::read_all(body.get("breakpoints"))?;
     let debugger = held(&shared, run)?;
     debugger.set_breakpoints(points).await.map_err(ended)?;
     Ok(json(&told(run, &debugger)))
@@ -192,41 +182,12 @@ fn ended(_: RunEnded) -> Problem {
 
 /// A path such as `3.2`; nothing is the tool that was called.
 fn scope(text: &str) -> Result<StepPath, Problem> {
-    let positions: Result<Vec<u32>, _> =
-        text.split('.').filter(|part| !part.is_empty()).map(str::parse).collect();
-    match positions {
-        Ok(positions) => Ok(StepPath::new(&positions)),
-        Err(_) => Err(Problem::invalid(format!("`{text}` is not a path of numbers and dots"))),
-    }
+    text.parse().map_err(|error: NotAPath| Problem::invalid(error.to_string()))
 }
 
 /// How a debugged run stands.
 fn told(run: RunId, debugger: &Debugger) -> Value {
-    let mut map: Map = Map::from_iter([("run", run.to_string())]);
-    match debugger.state() {
-        DebugState::Running => map.insert("state", "running"),
-        DebugState::Ended => map.insert("state", "ended"),
-        DebugState::Paused { why, next } => {
-            let (why, node) = match why {
-                PauseReason::Asked => ("asked", None),
-                PauseReason::Stepped => ("stepped", None),
-                PauseReason::Before(node) => ("before", Some(node)),
-                PauseReason::After(node) => ("after", Some(node)),
-            };
-            map.insert("why", why);
-            if let Some(node) = node {
-                map.insert("node", node);
-            }
-            if let Some(next) = next {
-                let next: Map = Map::from_iter([
-                    ("node", Value::from(next.node)),
-                    ("kind", next.kind.into()),
-                    ("path", next.path.to_string().into()),
-                ]);
-                map.insert("next", next);
-            }
-            map.insert("state", "paused")
-        }
-    };
+    let mut map = debugger.state().to_map();
+    map.insert("run", run.to_string());
     map.into()
 }

@@ -7,11 +7,9 @@
 //! It must not know the command line or files.
 
 mod api;
-mod breakpoints;
 mod control;
 mod events;
 mod problem;
 mod runs;
-mod sessions;
 
 pub use api::{Studio, router};

@@ -3,6 +3,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use mcpgraph_journal::JournalError;
+use mcpgraph_runtime::Unclear;
 use mcpgraph_value::{Map, Value};
 
 /// Why a request was not answered as asked.
@@ -55,6 +56,12 @@ impl From<JournalError> for Problem {
                 Self::internal(error.to_string())
             }
         }
+    }
+}
+
+impl From<Unclear> for Problem {
+    fn from(unclear: Unclear) -> Self {
+        Self::invalid(unclear.to_string())
     }
 }
 
