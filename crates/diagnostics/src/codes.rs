@@ -89,6 +89,10 @@ codes! {
     EDIT_UNKNOWN_TOOL = "MG0130", "A change names a tool that the file does not have";
     ANCHOR_IN_USE = "MG0131", "A change touches a value that is used elsewhere";
     EDIT_UNFAITHFUL = "MG0132", "A change cannot be written without touching something else";
+    CALL_TOOL_UNKNOWN = "MG0160", "A node calls a tool that its server does not have";
+    CALL_ARGUMENT_UNKNOWN = "MG0161", "A node gives an argument that the tool does not know";
+    CALL_ARGUMENT_MISSING = "MG0162", "A node leaves out an argument that the tool needs";
+    CALL_UNCHECKED = "MG0163", "A server could not be asked whether a call is right";
 
     // MG02xx: the shape of a graph.
     DUPLICATE_TOOL = "MG0201", "Two tools have the same name";
@@ -127,4 +131,15 @@ codes! {
     RUN_INVALID_OUTPUT = "MG0409", "The result does not fit the tool";
     RUN_CANCELLED = "MG0410", "The caller cancelled the run";
     RUN_INTERNAL = "MG0411", "A fault of mcpgraph";
+
+    // MG044x: the toolkit.
+    TOOLKIT_ARGUMENTS = "MG0440", "A tool of the toolkit was called with wrong arguments";
+    TOOLKIT_UNKNOWN_NAME = "MG0441", "The toolkit was asked for something that does not exist";
+    TOOLKIT_FILE = "MG0442", "The graph file cannot be worked with";
+    TOOLKIT_REFUSED = "MG0443", "A definition has errors";
+    TOOLKIT_NOT_SAVED = "MG0444", "A change was not saved";
+    TOOLKIT_NO_RECORD = "MG0445", "A run was not recorded, or not whole";
+    TOOLKIT_NOT_CONTINUED = "MG0446", "A recorded run cannot be gone on from";
+    TOOLKIT_NOT_DEBUGGED = "MG0447", "A run cannot be controlled";
+    TOOLKIT_SERVER = "MG0448", "A server does not answer the toolkit";
 }

@@ -60,7 +60,7 @@ pub async fn attend<R: Future<Output = Finished>>(
 }
 
 /// Who asks for a run, as it is kept in the record.
-fn origin(call: &Call) -> Origin {
+pub fn origin(call: &Call) -> Origin {
     let text = |key: &str| -> Option<Arc<str>> {
         serde_json::from_str::<String>(call.meta.get(key)?.get()).ok().map(Arc::from)
     };

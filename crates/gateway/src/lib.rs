@@ -16,5 +16,5 @@ mod tasks;
 mod template;
 mod wrap;
 
-pub use call::{Watch, attend};
+pub use call::{Watch, attend, origin};
 pub use gateway::{Gateway, Offer};

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use mcpgraph_config::Text;
+use mcpgraph_config::model::ArgValue;
 use mcpgraph_expr::{Env, ExprError, Jsonata, Scope};
 use mcpgraph_value::{Map, Value};
 
@@ -17,6 +19,30 @@ pub enum Template {
 }
 
 impl Template {
+    /// The arguments of a file, whose expressions `compile` compiles; none if one of them cannot
+    /// be. All of them are tried, so that `compile` can report each.
+    pub fn new(
+        args: &ArgValue,
+        compile: &mut impl FnMut(&Text) -> Option<Jsonata>,
+    ) -> Option<Self> {
+        Some(match args {
+            ArgValue::Literal(value) => Self::Literal(value.clone()),
+            ArgValue::Expr(text) => Self::Expr(compile(text)?),
+            ArgValue::Object(members) => {
+                let members: Vec<Option<_>> = members
+                    .iter()
+                    .map(|(key, member)| Some((key.to_arc(), Self::new(&member.value, compile)?)))
+                    .collect();
+                Self::Object(members.into_iter().collect::<Option<_>>()?)
+            }
+            ArgValue::Array(items) => {
+                let items: Vec<Option<_>> =
+                    items.iter().map(|item| Self::new(&item.value, compile)).collect();
+                Self::Array(items.into_iter().collect::<Option<_>>()?)
+            }
+        })
+    }
+
     /// Fills every expression in; none where the template is an expression without a result.
     ///
     /// A member without a result is left out of its object; an item without one becomes null, so

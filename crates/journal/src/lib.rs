@@ -10,6 +10,8 @@
 //! It must not know how runs are executed, HTTP or the command line.
 
 mod codec;
+pub mod compare;
+mod difference;
 mod error;
 mod id;
 mod journal;
@@ -27,6 +29,7 @@ mod tracker;
 mod transfer;
 mod write;
 
+pub use difference::DivergenceReport;
 pub use error::{JournalError, Missing, MissingPart};
 pub use id::RunId;
 pub use journal::{Follower, Journal, JournalStatus};

@@ -28,4 +28,4 @@ pub use live::LiveRuns;
 pub use observe::{Instruments, Observer, RunObserver, RunStart};
 pub use replay::{Fork, ForkError, Record};
 pub use sessions::DebugSessions;
-pub use tools::{ToolCall, Tools};
+pub use tools::{ToolCall, Tools, failed_call};

@@ -47,7 +47,7 @@ impl Tools for Upstreams {
         let context = CallContext { timeout: call.timeout, cancel, events: Some(sender), meta };
         let answer = self.call_tool(&call.server, &call.tool, call.args.clone(), context);
         let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
-        answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| explain(&error))
+        answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| failed_call(&error))
     }
 }
 
@@ -77,7 +77,8 @@ async fn relay(mut events: mpsc::Receiver<CallEvent>, call: &Call, caller: &dyn 
     }
 }
 
-fn explain(error: &UpstreamError) -> RunError {
+/// A failed call as the failure of the node that made it.
+pub fn failed_call(error: &UpstreamError) -> RunError {
     let (kind, data) = match error {
         UpstreamError::Unavailable { .. } | UpstreamError::UnknownServer { .. } => {
             (ErrorKind::Unavailable, None)

@@ -1,5 +1,6 @@
 //! What a tool gives back.
 
+use mcpgraph_diagnostics::codes::{self, Code};
 use mcpgraph_diagnostics::suggest::nearest;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,12 @@ pub(crate) struct Failure(Map<String, Value>);
 const MAX_NAMES: usize = 200;
 
 impl Failure {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self::unnumbered(message).with("code", code.id())
+    }
+
+    /// A failure whose `code` is not one of ours, or comes from elsewhere.
+    pub(crate) fn unnumbered(message: impl Into<String>) -> Self {
         Self(Map::from_iter([("message".to_owned(), message.into().into())]))
     }
 
@@ -31,14 +37,19 @@ impl Failure {
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
         let listed: Vec<&str> = known.clone().take(MAX_NAMES).collect();
-        let failure =
-            Self::new(format!("there is no {what} `{name}`")).with("known", json!(listed));
+        let message = format!("there is no {what} `{name}`");
+        let failure = Self::new(codes::TOOLKIT_UNKNOWN_NAME, message).with("known", json!(listed));
         match nearest(name, known) {
             Some(near) => {
                 failure.with("nearest", near).with("suggestion", format!("did you mean `{near}`?"))
             }
             None => failure,
         }
+    }
+
+    /// What is said of it, without the frame of an answer.
+    pub(crate) fn into_facts(self) -> Value {
+        Value::Object(self.0)
     }
 
     fn into_value(self) -> Value {

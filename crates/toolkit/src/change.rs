@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mcpgraph_config::edit::{self, EditError};
-use mcpgraph_diagnostics::Source;
+use mcpgraph_config::model::GraphFile;
+use mcpgraph_diagnostics::{Source, codes};
 use mcpgraph_files::unified_diff;
 use mcpgraph_value::Value;
 use serde_json::json;
@@ -12,10 +13,10 @@ use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
 use crate::check;
 use crate::definition::{Proposed, definition, name_of, problems};
-use crate::documents::NotSaved;
+use crate::documents::{Documents, Loaded, NotSaved};
 use crate::toolkit::Toolkit;
 
-/// How often an edit is made again on a file that changed in the meantime.
+/// How often a change is prepared anew because the file changed in a way that may matter to it.
 const MAX_ATTEMPTS: usize = 8;
 
 /// A change of the file.
@@ -27,9 +28,12 @@ enum Edit {
 }
 
 /// A change that was made on the text and checked, and not saved yet.
+#[derive(Clone)]
 struct Prepared {
     old: Arc<Source>,
     new: String,
+    /// The servers of the file that were asked.
+    servers: Option<Value>,
     warnings: Vec<serde_json::Value>,
 }
 
@@ -59,22 +63,33 @@ fn tool(arguments: &Arguments) -> Value {
     arguments.get("tool").cloned().unwrap_or_default()
 }
 
-/// Makes a change, again on the new text where the file changed in between.
+/// Makes a change. Where somebody else changed the file since, it is made on the new text.
 async fn save(toolkit: &Toolkit, edit: Edit) -> Answer {
     for _ in 0..MAX_ATTEMPTS {
         let prepared = prepare(toolkit, &edit).await?;
-        let (old, new) = (Arc::clone(&prepared.old), prepared.new.clone());
-        let saved = toolkit.off_thread(move |documents| Ok(documents.save(&old, &new))).await?;
-        match saved {
-            Ok(()) => return Ok(told(&prepared)),
-            Err(NotSaved::Changed) => {}
+        let (edit, mut saved) = (edit.clone(), prepared.clone());
+        let outcome = toolkit.off_thread(move |documents| {
+            let seen = Arc::clone(&saved.old);
+            let outcome = documents.save(&seen, &mut |now| {
+                if now.text() != seen.text() {
+                    saved = again(documents, &edit, &prepared, now)?;
+                }
+                Some(saved.new.clone())
+            });
+            Ok(outcome.map(|()| saved))
+        });
+        match outcome.await? {
+            Ok(saved) => return Ok(told(&saved)),
+            Err(NotSaved::Declined) => {}
             Err(NotSaved::Failed(why)) => {
-                return Err(Failure::new(format!("the file was not saved: {why}")));
+                let message = format!("the file was not saved: {why}");
+                return Err(Failure::new(codes::TOOLKIT_NOT_SAVED, message));
             }
         }
     }
     let prepared = prepare(toolkit, &edit).await?;
-    Err(Failure::new(format!("the file changed {MAX_ATTEMPTS} times while it was to be saved"))
+    let message = format!("the file changed {MAX_ATTEMPTS} times while it was to be saved");
+    Err(Failure::new(codes::TOOLKIT_NOT_SAVED, message)
         .with("suggestion", "try again when nobody else writes it")
         .with("diff", diff_of(&prepared)))
 }
@@ -83,40 +98,73 @@ async fn save(toolkit: &Toolkit, edit: Edit) -> Answer {
 async fn prepare(toolkit: &Toolkit, edit: &Edit) -> Result<Prepared, Failure> {
     let file = toolkit.file().await?;
     let old = Arc::clone(&file.source);
-    let (text, name) = match edit {
-        Edit::Add(tool) => (edit::add_tool(&old, tool), name_of(tool)),
-        Edit::Update(name, tool) => {
-            definition(&file, name)?;
-            (edit::update_tool(&old, name, tool), name_of(tool))
-        }
-        Edit::Delete(name) => {
-            definition(&file, name)?;
-            (edit::delete_tool(&old, name), None)
-        }
-    };
-    let new = text.map_err(|error| not_edited(&error))?;
-    let name = name.map(str::to_owned);
+    let servers = servers_of(&file);
+    let new = edit.apply(&file)?;
     let text = new.clone();
     let loaded = toolkit.off_thread(move |documents| Ok(documents.with_text(&text))).await?;
-    let place = |loaded: &crate::Loaded| {
-        let file = loaded.file.as_ref()?;
-        file.tools.iter().position(|tool| Some(&*tool.name) == name.as_deref())
-    };
-    let found = match (place(&loaded), &name) {
-        (Some(index), Some(name)) => {
-            let proposed = Proposed { loaded, index, name: name.clone() };
+    let found = match edit.place(&loaded) {
+        Some((index, name)) => {
+            let proposed = Proposed { loaded, index, name };
             check::all_problems(toolkit, &proposed).await
         }
-        _ => problems(&loaded.diagnostics, None),
+        None => problems(&loaded.diagnostics, None),
     };
     if check::has_errors(&found) {
         return Err(check::refused(found));
     }
-    Ok(Prepared { old, new, warnings: found })
+    Ok(Prepared { old, new, servers, warnings: found })
+}
+
+/// Makes a change that was prepared on a text that is another by now. None if it has to be prepared
+/// anew: it does not fit, the file would have errors, or other servers would have to be asked.
+fn again(
+    documents: &dyn Documents,
+    edit: &Edit,
+    prepared: &Prepared,
+    now: &Arc<Source>,
+) -> Option<Prepared> {
+    let file = documents.with_text(now.text()).file?;
+    if servers_of(&file) != prepared.servers {
+        return None;
+    }
+    let new = edit.apply(&file).ok()?;
+    documents.with_text(&new).graph?;
+    Some(Prepared { old: Arc::clone(now), new, ..prepared.clone() })
+}
+
+fn servers_of(file: &GraphFile) -> Option<Value> {
+    file.tree.get("mcpServers").map(|servers| servers.value.to_value())
+}
+
+impl Edit {
+    /// The text of a file with the change.
+    fn apply(&self, file: &GraphFile) -> Result<String, Failure> {
+        let text = match self {
+            Self::Add(tool) => edit::add_tool(&file.source, tool),
+            Self::Update(name, tool) => {
+                definition(file, name)?;
+                edit::update_tool(&file.source, name, tool)
+            }
+            Self::Delete(name) => {
+                definition(file, name)?;
+                edit::delete_tool(&file.source, name)
+            }
+        };
+        text.map_err(|error| not_edited(&error))
+    }
+
+    /// The tool it adds or changes, in the file that results.
+    fn place(&self, loaded: &Loaded) -> Option<(usize, String)> {
+        let (Self::Add(tool) | Self::Update(_, tool)) = self else { return None };
+        let name = name_of(tool)?;
+        let tools = &loaded.file.as_ref()?.tools;
+        Some((tools.iter().position(|tool| *tool.name == *name)?, name.to_owned()))
+    }
 }
 
 fn not_edited(error: &EditError) -> Failure {
-    Failure::new(error.to_string()).with("diagnostics", problems(&error.diagnostics(), None))
+    Failure::new(codes::TOOLKIT_REFUSED, error.to_string())
+        .with("diagnostics", problems(&error.diagnostics(), None))
 }
 
 fn told(prepared: &Prepared) -> serde_json::Value {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use mcpgraph_config::model::{ArgValue, GraphFile, Mcp, NodeDef, NodeKind};
+use mcpgraph_diagnostics::codes::{self, Code};
 use mcpgraph_diagnostics::suggest::did_you_mean;
-use mcpgraph_upstream::{ToolInfo, Upstreams, specs};
+use mcpgraph_upstream::{ToolInfo, Upstreams};
 use mcpgraph_value::Value;
 use serde_json::json;
 
@@ -32,8 +33,8 @@ pub(crate) async fn validate(toolkit: &Toolkit, arguments: &Arguments) -> Answer
 /// Everything that is wrong with a proposed definition, as far as its servers can be reached.
 pub(crate) async fn all_problems(toolkit: &Toolkit, proposed: &Proposed) -> Vec<serde_json::Value> {
     let mut found = problems(&proposed.loaded.diagnostics, Some(proposed.index));
+    toolkit.serve(&proposed.loaded);
     if let Some(file) = &proposed.loaded.file {
-        toolkit.upstreams.replace(specs(&file.servers));
         found.extend(upstream_problems(&toolkit.upstreams, file, proposed.index).await);
     }
     found
@@ -47,7 +48,8 @@ pub(crate) fn has_errors(found: &[serde_json::Value]) -> bool {
 pub(crate) fn refused(found: Vec<serde_json::Value>) -> Failure {
     let first = found.iter().find(|problem| problem["severity"] == "error");
     let why = first.and_then(|problem| problem["message"].as_str()).unwrap_or("it has errors");
-    Failure::new(format!("the definition cannot be used: {why}")).with("diagnostics", found)
+    Failure::new(codes::TOOLKIT_REFUSED, format!("the definition cannot be used: {why}"))
+        .with("diagnostics", found)
 }
 
 /// What the servers that a tool calls say of its calls.
@@ -70,6 +72,7 @@ async fn upstream_problems(
             match &tools {
                 Ok(tools) => check_call(pointer, mcp, tools, &mut found),
                 Err(why) => found.push(problem(
+                    codes::CALL_UNCHECKED,
                     "warning",
                     format!("{pointer}/server"),
                     format!("server `{server}` cannot be asked whether this call is right: {why}"),
@@ -104,6 +107,7 @@ fn check_call(pointer: &str, mcp: &Mcp, tools: &[ToolInfo], found: &mut Vec<serd
         let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
         let near = did_you_mean(&mcp.tool, names.iter().copied());
         found.push(problem(
+            codes::CALL_TOOL_UNKNOWN,
             "error",
             format!("{pointer}/tool"),
             format!("server `{}` has no tool `{}`", mcp.server, mcp.tool),
@@ -124,9 +128,10 @@ fn check_call(pointer: &str, mcp: &Mcp, tools: &[ToolInfo], found: &mut Vec<serd
     let is_closed = schema.get("additionalProperties").and_then(Value::as_bool) == Some(false);
     for name in given.iter().filter(|name| properties.is_some() && !known.contains(name)) {
         let near = did_you_mean(name, known.iter().copied());
-        // A name that is nearly right is a slip, whatever else the schema lets pass.
-        let severity = if is_closed || near.is_some() { "error" } else { "warning" };
+        // What a schema lets pass is not refused here, even if it looks like a slip.
+        let severity = if is_closed { "error" } else { "warning" };
         found.push(problem(
+            codes::CALL_ARGUMENT_UNKNOWN,
             severity,
             format!("{pointer}/args/{}", token(name)),
             format!("`{}` of server `{}` has no argument `{name}`", mcp.tool, mcp.server),
@@ -137,6 +142,7 @@ fn check_call(pointer: &str, mcp: &Mcp, tools: &[ToolInfo], found: &mut Vec<serd
     for name in required.into_iter().flat_map(|names| names.iter()).filter_map(Value::as_str) {
         if !given.contains(&name) {
             found.push(problem(
+                codes::CALL_ARGUMENT_MISSING,
                 "error",
                 format!("{pointer}/args"),
                 format!("`{}` of server `{}` needs the argument `{name}`", mcp.tool, mcp.server),
@@ -161,12 +167,15 @@ fn listed(names: &[&str]) -> String {
 }
 
 fn problem(
+    code: Code,
     severity: &str,
     pointer: String,
     message: String,
     suggestion: Option<String>,
 ) -> serde_json::Value {
-    let mut problem = json!({ "severity": severity, "pointer": pointer, "message": message });
+    let mut problem = json!({
+        "code": code.id(), "severity": severity, "pointer": pointer, "message": message,
+    });
     if let Some(suggestion) = suggestion {
         problem["suggestion"] = suggestion.into();
     }

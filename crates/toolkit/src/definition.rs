@@ -1,7 +1,7 @@
 //! Tools as JSON: those of the file, and one that is only proposed.
 
 use mcpgraph_config::model::GraphFile;
-use mcpgraph_diagnostics::Diagnostics;
+use mcpgraph_diagnostics::{Diagnostics, codes};
 use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
@@ -31,6 +31,33 @@ pub(crate) fn definition(file: &GraphFile, name: &str) -> Result<Value, Failure>
     found.ok_or_else(|| Failure::unknown("tool", name, file.tools.iter().map(|tool| &*tool.name)))
 }
 
+/// The nodes of definitions, inside other nodes too.
+pub(crate) fn nodes(definitions: &[Value]) -> Vec<&Value> {
+    fn collect<'v>(within: &'v Value, found: &mut Vec<&'v Value>) {
+        for node in within.as_array().into_iter().flat_map(|nodes| nodes.iter()) {
+            found.push(node);
+            if let Some(body) = node.get("body") {
+                collect(body, found);
+            }
+            let branches = node.get("branches").and_then(Value::as_object);
+            for branch in branches.into_iter().flat_map(|branches| branches.values()) {
+                collect(branch, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    definitions
+        .iter()
+        .filter_map(|tool| tool.get("nodes"))
+        .for_each(|nodes| collect(nodes, &mut found));
+    found
+}
+
+/// The id of a node.
+pub(crate) fn id_of(node: &Value) -> Option<&str> {
+    node.get("id").and_then(Value::as_str)
+}
+
 pub(crate) fn name_of(tool: &Value) -> Option<&str> {
     tool.get("name").and_then(Value::as_str)
 }
@@ -44,10 +71,10 @@ pub(crate) fn propose(
     tool: &Value,
 ) -> Result<Proposed, Failure> {
     let Some(name) = name_of(tool).filter(|name| !name.is_empty()) else {
-        return Err(Failure::new("the definition has no `name`").with("pointer", "/name").with(
-            "suggestion",
-            "give the tool a name; `getGraphSchema` tells what else it needs",
-        ));
+        let hint = "give the tool a name; `getGraphSchema` tells what else it needs";
+        return Err(Failure::new(codes::TOOLKIT_REFUSED, "the definition has no `name`")
+            .with("pointer", "/name")
+            .with("suggestion", hint));
     };
     let mut tools = definitions(file);
     let wanted = replaced.unwrap_or(name);
@@ -100,6 +127,6 @@ pub(crate) fn problems(diagnostics: &Diagnostics, index: Option<usize>) -> Vec<s
 pub(crate) fn broken(diagnostics: &Diagnostics) -> Failure {
     let first = diagnostics.iter().find(|problem| problem.is_error());
     let why = first.map_or("it cannot be read", |problem| &problem.message);
-    Failure::new(format!("the graph file has errors: {why}"))
+    Failure::new(codes::TOOLKIT_FILE, format!("the graph file has errors: {why}"))
         .with("diagnostics", problems(diagnostics, None))
 }

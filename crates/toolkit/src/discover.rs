@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use mcpgraph_config::model::{GraphFile, ServerDef};
+use mcpgraph_diagnostics::codes;
 use mcpgraph_graph::Kind;
 use mcpgraph_upstream::{ToolInfo, Upstreams};
 use mcpgraph_value::{Map, Value};
@@ -122,7 +123,7 @@ pub(crate) async fn server_tools(toolkit: &Toolkit, arguments: &Arguments) -> An
 pub(crate) async fn server_tool(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
     let file = toolkit.file().await?;
     let server = usable(&file, arguments.required("serverName"))?;
-    let tools = tools_of(&toolkit.upstreams, &server.name).await.map_err(Failure::new)?;
+    let tools = tools_of(&toolkit.upstreams, &server.name).await.map_err(unanswered)?;
     let name = arguments.required("toolName");
     let tool = find(&tools, name, &server.name)?;
     let mut answer: Map = Map::from_iter([("serverName", &*server.name)]);
@@ -150,7 +151,7 @@ pub(crate) fn find<'t>(
 pub(crate) fn usable<'f>(file: &'f GraphFile, name: &str) -> Result<&'f ServerDef, Failure> {
     match file.server(name) {
         Some(server) if server.disabled => {
-            Err(Failure::new(format!("server `{name}` is disabled"))
+            Err(Failure::new(codes::TOOLKIT_SERVER, format!("server `{name}` is disabled"))
                 .with("suggestion", "take `disabled` out of its definition"))
         }
         Some(server) => Ok(server),
@@ -159,6 +160,11 @@ pub(crate) fn usable<'f>(file: &'f GraphFile, name: &str) -> Result<&'f ServerDe
             Err(Failure::unknown("server", name, known))
         }
     }
+}
+
+/// The failure of a server that does not tell what it offers.
+pub(crate) fn unanswered(why: String) -> Failure {
+    Failure::new(codes::TOOLKIT_SERVER, why)
 }
 
 /// The tools of a server, or why they are not known.

@@ -14,9 +14,13 @@ pub trait Documents: Send + Sync + 'static {
     /// The files as they would be with another text of the graph file.
     fn with_text(&self, text: &str) -> Loaded;
 
-    /// Puts a new text in the place of the old one, whole or not at all, if the file still has
-    /// the old one.
-    fn save(&self, old: &Source, new: &str) -> Result<(), NotSaved>;
+    /// Changes the file, whole or not at all, while nobody else does. `edit` makes the new text of
+    /// the present one, which need not be what the caller has `seen`; none if it will not.
+    fn save(
+        &self,
+        seen: &Source,
+        edit: &mut dyn FnMut(&Arc<Source>) -> Option<String>,
+    ) -> Result<(), NotSaved>;
 }
 
 /// What came of reading the files.
@@ -33,8 +37,8 @@ pub struct Loaded {
 /// Why a text was not saved.
 #[derive(Debug)]
 pub enum NotSaved {
-    /// The file has another text by now.
-    Changed,
+    /// The edit would not.
+    Declined,
     /// It cannot be written.
     Failed(String),
 }

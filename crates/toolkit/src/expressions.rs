@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use mcpgraph_diagnostics::codes;
 use mcpgraph_expr::{Cancel, Env, ExprError, JsonLogic, Jsonata, Scope, truthy};
 use mcpgraph_value::Value;
 use serde_json::{Map, json};
@@ -114,7 +115,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     let _stop = StopOnDrop(cancel.clone());
     let env = Env { cancel, ..Env::at(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)) };
     let done = tokio::task::spawn_blocking(move || work(env)).await;
-    done.unwrap_or_else(|_| Err(Failure::new("the work failed by a fault of mcpgraph")))
+    done.unwrap_or_else(|_| Err(Failure::new(codes::RUN_INTERNAL, "the work failed by a fault of mcpgraph")))
 }
 
 struct StopOnDrop(Cancel);
@@ -129,7 +130,7 @@ impl Drop for StopOnDrop {
 pub(crate) fn failed(errors: Vec<ExprError>) -> Failure {
     let message = errors.first().map_or("the expression failed", |error| &error.message);
     let problems: Vec<_> = errors.iter().map(described).collect();
-    let mut failure = Failure::new(message);
+    let mut failure = Failure::unnumbered(message);
     if let Some(first) = problems.first() {
         for (key, value) in first.iter().filter(|(key, _)| *key != "message") {
             failure = failure.with(key, value.clone());

@@ -1,7 +1,7 @@
 //! The MCP server with which agents build graph tools.
 //!
 //! This crate owns what an agent can ask about a graph file and do with it: discovering servers and
-//! tools, trying expressions and definitions, running, and changing the file. It works on the file
+//! tools, trying expressions and definitions, running, debugging, and changing the file. It works on the file
 //! as it is when it is asked; [`Documents`] reads and saves it.
 //!
 //! It must not know the command line or the disk.
@@ -10,6 +10,7 @@ mod answer;
 mod arguments;
 mod change;
 mod check;
+mod debug;
 mod definition;
 mod discover;
 mod documents;

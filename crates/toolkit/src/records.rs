@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
+use mcpgraph_diagnostics::codes;
 use mcpgraph_engine::{Event, StepId};
 use mcpgraph_gateway::attend;
 use mcpgraph_journal::{
-    Filter, Journal, JournalError, Origin, Parent, Payload, RunId, RunStatus, RunSummary,
-    StoredEvent,
+    DivergenceReport, Filter, Journal, JournalError, Origin, Parent, Payload, RunId, RunStatus,
+    RunSummary, StoredEvent, compare,
 };
 use mcpgraph_mcp::server::Call;
-use mcpgraph_runtime::{Execution, ForkError, Record};
+use mcpgraph_runtime::{Execution, Fork, ForkError, Record};
 use mcpgraph_value::Value;
 use serde_json::json;
 
 use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
 use crate::expressions;
-use crate::run::{effects, saved, told};
+use crate::run::{Runnable, effects, runnable, saved, told};
 use crate::steps::Steps;
 use crate::toolkit::Toolkit;
 
@@ -91,92 +92,152 @@ pub(crate) async fn rerun(toolkit: &Toolkit, arguments: &Arguments, call: &Call)
     };
     let given = arguments.get("arguments").cloned();
     if given.is_some() && (from > 0 || !changes.is_empty()) {
-        return Err(Failure::new(
-            "other `arguments` begin the run anew: leave out `from` and `changes`",
-        ));
+        let message = "other `arguments` begin the run anew: leave out `from` and `changes`";
+        return Err(Failure::new(codes::TOOLKIT_ARGUMENTS, message));
     }
-    let runnable = saved(toolkit, &parent.tool).await?;
-    let (graph, tool) = (&runnable.graph, &runnable.tool);
+    let runnable = if arguments.flag("recorded") {
+        recorded(toolkit, &parent).await?
+    } else {
+        saved(toolkit, &parent.tool).await.map_err(|failure| {
+            failure.with("suggestion", "`recorded: true` runs the version that was recorded")
+        })?
+    };
     let origin = Origin { parent: Some(Parent { run: parent.id, from }), ..Origin::default() };
     let steps = Steps::default();
+    let begun = |input| Execution { origin, ..runnable.execution(input) };
+    let logs = arguments.flag("logging");
     let runtime = &toolkit.runtime;
-    let begun =
-        |input| Execution { origin, ..Execution::new(Arc::clone(graph), Arc::clone(tool), input) };
     if from == 0 && changes.is_empty() {
-        let input = match given {
-            Some(input) => input,
+        let (input, is_masked) = match given {
+            Some(input) => (input, false),
             None => read(toolkit, move |journal| recorded_input(journal, parent.id)).await?,
         };
         let run = |execution| runtime.execute(execution);
         let finished = attend(call, begun(input), Some(steps.watch()), run).await;
-        return told(&finished, &steps, &runnable.definitions, arguments.flag("logging"));
+        let mut answer = told(toolkit, &finished, &steps, &runnable.definitions, logs).await?;
+        answer["masked"] = is_masked.into();
+        return Ok(answer);
     }
-    let digest = tool.digest;
-    let run = parent.id;
-    let events = read(toolkit, move |journal| {
-        journal.whole_events(run, digest).map_err(|error| explain(&error))
-    })
-    .await?;
-    let fork = {
-        let record = Record {
-            graph: Arc::clone(graph),
-            tool: Arc::clone(tool),
-            events: &events,
-            is_same: &Event::tells_the_same_as,
-        };
-        let forked = runtime.fork(&record, from, changes);
-        forked.map_err(|error| not_forked(&error, &parent, from))?
-    };
-    let ahead = effects(&fork.effects_ahead());
-    let run = |execution| runtime.execute_fork(fork, execution);
+    let recalled = recall(toolkit, &runnable, parent, from, changes).await?;
+    let ahead = effects(&recalled.fork.effects_ahead());
+    let run = |execution| runtime.execute_fork(recalled.fork, execution);
     // The arguments are those of the record.
     let finished = attend(call, begun(Value::Null), Some(steps.watch()), run).await;
-    let mut answer = told(&finished, &steps, &runnable.definitions, arguments.flag("logging"))?;
+    let mut answer = told(toolkit, &finished, &steps, &runnable.definitions, logs).await?;
     answer["mayHaveCalled"] = ahead.into();
+    answer["masked"] = recalled.is_masked.into();
     Ok(answer)
 }
 
-fn not_forked(error: &ForkError, run: &RunSummary, from: StepId) -> Failure {
-    let failure = Failure::new(format!("{error} (run {}, step {from})", run.id));
+/// The version of a run's tool that was recorded.
+async fn recorded(toolkit: &Toolkit, run: &RunSummary) -> Result<Runnable, Failure> {
+    let (tool, digest) = (Arc::clone(&run.tool), run.definition);
+    let text = read(toolkit, move |journal| match digest {
+        Some(digest) => journal.definition(digest).map_err(|error| explain(&error)),
+        None => Ok(None),
+    });
+    let text = text.await?.ok_or_else(|| {
+        Failure::new(codes::TOOLKIT_NO_RECORD, "the definition of that run was not kept")
+    })?;
+    let loaded = toolkit.off_thread(move |documents| Ok(documents.with_text(&text))).await?;
+    toolkit.serve(&loaded);
+    runnable(loaded, &tool)
+}
+
+/// A run that stands where a record does.
+struct Recalled {
+    fork: Fork,
+    /// Whether what it took from the record has masks in the place of secrets.
+    is_masked: bool,
+}
+
+/// Follows a record up to a step, where blocking is no harm.
+async fn recall(
+    toolkit: &Toolkit,
+    runnable: &Runnable,
+    parent: RunSummary,
+    from: StepId,
+    changes: Vec<(Arc<str>, Value)>,
+) -> Result<Recalled, Failure> {
+    let runtime = Arc::clone(&toolkit.runtime);
+    let (graph, tool) = (Arc::clone(&runnable.graph), Arc::clone(&runnable.tool));
+    read(toolkit, move |journal| {
+        let events =
+            journal.whole_events(parent.id, tool.digest).map_err(|error| explain(&error))?;
+        let record = Record { graph, tool, events: &events, is_same: &compare::is_same };
+        let fork = runtime.fork(&record, from, changes);
+        let fork = fork.map_err(|error| not_forked(&error, &events, &parent, from))?;
+        let mut reused = events
+            .iter()
+            .take_while(|event| !matches!(event, Event::StepStarted { step, .. } if *step >= from));
+        Ok(Recalled { fork, is_masked: reused.any(compare::is_masked_event) })
+    })
+    .await
+}
+
+fn not_forked(error: &ForkError, events: &[Event], run: &RunSummary, from: StepId) -> Failure {
+    let message = format!("{error} (run {}, step {from})", run.id);
+    let failure = Failure::new(codes::TOOLKIT_NOT_CONTINUED, message);
     match error {
-        ForkError::Diverged(_) => failure.with(
-            "suggestion",
-            "the tool was changed since, or the record has masked values; go on from an earlier step",
-        ),
+        ForkError::Diverged(divergence) => {
+            let report = DivergenceReport::new(divergence, events);
+            failure.with("divergence", json!(report.to_value())).with(
+                "suggestion",
+                "the tool was changed since: go on from an earlier step, or on the version that \
+                 was recorded, with `recorded: true`",
+            )
+        }
         ForkError::NoStep(_) => failure.with("steps", run.steps),
         ForkError::NotChanged(_) => failure
             .with("suggestion", "`getRun` lists the nodes that had run before that step"),
     }
 }
 
-fn recorded_input(journal: &Journal, run: RunId) -> Result<Value, Failure> {
+/// What a step of a recorded run saw; none if it was not recorded.
+pub(crate) async fn context(toolkit: &Toolkit, run: RunId, step: StepId) -> Option<Value> {
+    toolkit.instruments.journal.as_ref()?;
+    let found =
+        read(toolkit, move |journal| journal.context_at(run, step).map_err(|e| explain(&e)));
+    found.await.ok()
+}
+
+/// The arguments of a recorded run, and whether something of them was masked.
+fn recorded_input(journal: &Journal, run: RunId) -> Result<(Value, bool), Failure> {
     let events = journal.events(run, 0, 1).map_err(|error| explain(&error))?;
     match events.into_iter().next() {
-        Some((0, StoredEvent::Started { input: Payload::Whole(input), .. })) => Ok(input),
-        _ => Err(Failure::new("the arguments of that run were not kept whole")
-            .with("suggestion", "give `arguments`")),
+        Some((0, StoredEvent::Started { input: Payload::Whole(input), .. })) => {
+            let is_masked = compare::is_masked(&input);
+            Ok((input, is_masked))
+        }
+        _ => {
+            let message = "the arguments of that run were not kept whole";
+            Err(Failure::new(codes::TOOLKIT_NO_RECORD, message)
+                .with("suggestion", "give `arguments`"))
+        }
     }
 }
 
 fn find(journal: &Journal, id: &str) -> Result<RunSummary, Failure> {
     let found = journal.resolve(id).and_then(|id| journal.run(id));
     let found = found.map_err(|error| explain(&error))?;
-    found.ok_or_else(|| Failure::new(format!("there is no run `{id}`")).with("suggestion", LISTS))
+    found.ok_or_else(|| no_run(format!("there is no run `{id}`")))
 }
 
 const LISTS: &str = "`listRuns` lists those that are";
 
 fn explain(error: &JournalError) -> Failure {
-    let failure = Failure::new(error.to_string());
     match error {
-        JournalError::NoRun(_) | JournalError::NotAnId(_) => failure.with("suggestion", LISTS),
-        _ => failure,
+        JournalError::NoRun(_) | JournalError::NotAnId(_) => no_run(error.to_string()),
+        _ => Failure::new(codes::TOOLKIT_NO_RECORD, error.to_string()),
     }
 }
 
-fn parse(id: &str) -> Result<RunId, Failure> {
-    id.parse()
-        .map_err(|_| Failure::new(format!("`{id}` is no id of a run")).with("suggestion", LISTS))
+fn no_run(message: String) -> Failure {
+    Failure::new(codes::TOOLKIT_NO_RECORD, message).with("suggestion", LISTS)
+}
+
+pub(crate) fn parse(id: &str) -> Result<RunId, Failure> {
+    id.parse().map_err(|_| no_run(format!("`{id}` is no id of a run")))
 }
 
 /// Reads the record where blocking is no harm.
@@ -185,6 +246,9 @@ async fn read<T: Send + 'static>(
     work: impl FnOnce(&Journal) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let journal = toolkit.instruments.journal.clone();
-    let journal = journal.ok_or_else(|| Failure::new("runs are not recorded"))?;
+    let journal = journal.ok_or_else(|| {
+        Failure::new(codes::TOOLKIT_NO_RECORD, "runs are not recorded")
+            .with("suggestion", "start the toolkit without --no-history")
+    })?;
     expressions::off_thread(move |_| work(&journal)).await
 }

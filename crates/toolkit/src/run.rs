@@ -3,23 +3,26 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcpgraph_engine::Effect;
-use mcpgraph_expr::{Env, Jsonata, Scope};
+use mcpgraph_config::model::NodeKind;
+use mcpgraph_diagnostics::{Source, codes};
+use mcpgraph_engine::{Effect, RunError};
+use mcpgraph_expr::Jsonata;
 use mcpgraph_gateway::attend;
-use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_graph::{Graph, Template, Tool};
 use mcpgraph_mcp::server::Call;
-use mcpgraph_runtime::{Execution, Finished};
+use mcpgraph_runtime::{Execution, Finished, failed_call};
 use mcpgraph_upstream::CallContext;
-use mcpgraph_value::{Map, Value};
+use mcpgraph_value::Value;
 use serde_json::json;
 
 use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
-use crate::definition::{broken, definitions, propose};
+use crate::definition::{broken, definitions, problems, propose};
+use crate::documents::Loaded;
 use crate::expressions::{self, TriedScope, failed};
 use crate::steps::Steps;
 use crate::toolkit::Toolkit;
-use crate::{check, discover};
+use crate::{check, discover, records};
 
 /// A tool that can be run, and the definitions of its file, its own first.
 pub(crate) struct Runnable {
@@ -30,23 +33,41 @@ pub(crate) struct Runnable {
 
 /// `runGraphTool`.
 pub(crate) async fn graph_tool(toolkit: &Toolkit, arguments: &Arguments, call: &Call) -> Answer {
-    let runnable = match (arguments.text("toolName"), arguments.get("toolDefinition")) {
-        (Some(name), None) => saved(toolkit, name).await?,
-        (None, Some(tool)) => inline(toolkit, tool.clone()).await?,
-        _ => return Err(Failure::new("give either `toolName` or `toolDefinition`")),
-    };
+    let runnable = wanted(toolkit, arguments).await?;
     let steps = Steps::default();
-    let (graph, tool) = (Arc::clone(&runnable.graph), Arc::clone(&runnable.tool));
-    let execution = Execution::new(graph, tool, arguments.object("arguments"));
+    let execution = runnable.execution(arguments.object("arguments"));
     let runtime = &toolkit.runtime;
     let run = |execution| runtime.execute(execution);
     let finished = attend(call, execution, Some(steps.watch()), run).await;
-    told(&finished, &steps, &runnable.definitions, arguments.flag("logging"))
+    told(toolkit, &finished, &steps, &runnable.definitions, arguments.flag("logging")).await
+}
+
+/// What a call names: a tool of the file, or a definition.
+pub(crate) async fn wanted(toolkit: &Toolkit, arguments: &Arguments) -> Result<Runnable, Failure> {
+    match (arguments.text("toolName"), arguments.get("toolDefinition")) {
+        (Some(name), None) => saved(toolkit, name).await,
+        (None, Some(tool)) => inline(toolkit, tool.clone()).await,
+        _ => {
+            let message = "give either `toolName` or `toolDefinition`";
+            Err(Failure::new(codes::TOOLKIT_ARGUMENTS, message))
+        }
+    }
+}
+
+impl Runnable {
+    /// A run of it that nobody watches yet.
+    pub(crate) fn execution(&self, input: Value) -> Execution {
+        Execution::new(Arc::clone(&self.graph), Arc::clone(&self.tool), input)
+    }
 }
 
 /// The tool of the file with this name.
 pub(crate) async fn saved(toolkit: &Toolkit, name: &str) -> Result<Runnable, Failure> {
-    let loaded = toolkit.load().await?;
+    runnable(toolkit.load().await?, name)
+}
+
+/// The tool with this name in files that were read.
+pub(crate) fn runnable(loaded: Loaded, name: &str) -> Result<Runnable, Failure> {
     let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else {
         return Err(broken(&loaded.diagnostics));
     };
@@ -62,14 +83,10 @@ async fn inline(toolkit: &Toolkit, tool: Value) -> Result<Runnable, Failure> {
     let proposed =
         toolkit.off_thread(move |documents| propose(documents, &file, None, &tool)).await?;
     let found = check::all_problems(toolkit, &proposed).await;
-    let graph = proposed.loaded.graph.filter(|_| !check::has_errors(&found));
-    let (Some(graph), Some(file)) = (graph, proposed.loaded.file) else {
+    if check::has_errors(&found) {
         return Err(check::refused(found));
-    };
-    let Some(tool) = graph.tool(&proposed.name).cloned() else {
-        return Err(check::refused(found));
-    };
-    Ok(Runnable { definitions: own_first(definitions(&file), &proposed.name), graph, tool })
+    }
+    runnable(proposed.loaded, &proposed.name)
 }
 
 fn own_first(mut definitions: Vec<Value>, name: &str) -> Vec<Value> {
@@ -78,36 +95,42 @@ fn own_first(mut definitions: Vec<Value>, name: &str) -> Vec<Value> {
 }
 
 /// How a run went. What failed is told with everything that led there.
-pub(crate) fn told(
+pub(crate) async fn told(
+    toolkit: &Toolkit,
     finished: &Finished,
     steps: &Steps,
     definitions: &[Value],
     logs: bool,
 ) -> Answer {
     let run = finished.run.to_string();
-    match &finished.outcome {
+    let error = match &finished.outcome {
         Ok(result) => {
             let mut answer = json!({ "run": run, "result": result });
             if logs {
                 answer["steps"] = steps.to_json(definitions).into();
                 answer["stepsLeftOut"] = steps.left_out().into();
             }
-            Ok(answer)
+            return Ok(answer);
         }
-        Err(error) => {
-            let details = serde_json::Value::from(&error.to_value());
-            let mut failure = Failure::new(error.message.as_str()).with("run", run);
-            for (key, value) in details.as_object().into_iter().flatten() {
-                failure = failure.with(key, value.clone());
-            }
-            if let Some(failing) = steps.failing() {
-                failure = failure.with("failedAt", failing);
-            }
-            Err(failure
-                .with("steps", steps.to_json(definitions))
-                .with("stepsLeftOut", steps.left_out()))
+        Err(error) => error,
+    };
+    let mut failure = explained(error).with("run", run);
+    if let Some((step, mut failing)) = steps.failing() {
+        // Without a record, the outputs of the steps are what there is to tell.
+        if let Some(context) = records::context(toolkit, finished.run, step).await {
+            failing["context"] = json!(context);
         }
+        failure = failure.with("failedAt", failing);
     }
+    Err(failure.with("steps", steps.to_json(definitions)).with("stepsLeftOut", steps.left_out()))
+}
+
+/// The failure of a run or a call, as a node would see it.
+fn explained(error: &RunError) -> Failure {
+    let details = serde_json::Value::from(&error.to_value());
+    let facts = details.as_object().into_iter().flatten();
+    let failure = Failure::unnumbered(error.message.as_str());
+    facts.fold(failure, |failure, (key, fact)| failure.with(key, fact.clone()))
 }
 
 /// `testMcpTool`.
@@ -115,11 +138,13 @@ pub(crate) async fn mcp_tool(toolkit: &Toolkit, arguments: Arguments, call: &Cal
     let file = toolkit.file().await?;
     let server = discover::usable(&file, arguments.required("serverName"))?.name.to_string();
     let tool = arguments.required("toolName").to_owned();
-    let tools = discover::tools_of(&toolkit.upstreams, &server).await.map_err(Failure::new)?;
-    discover::find(&tools, &tool, &server)?;
+    let tools = discover::tools_of(&toolkit.upstreams, &server).await;
+    discover::find(&tools.map_err(discover::unanswered)?, &tool, &server)?;
+    let version = file.tree.get("version").map(|version| version.value.to_value());
     let args = expressions::off_thread(move |env| {
-        let scope = TriedScope::of(&arguments);
-        evaluated(&arguments.object("args"), &scope, &env).map(Option::unwrap_or_default)
+        let template = template(version, &arguments.object("args"))?;
+        let args = template.evaluate(&TriedScope::of(&arguments), &env);
+        Ok(args.map_err(|error| failed(vec![error]))?.unwrap_or_default())
     })
     .await?;
     let context = CallContext { cancel: call.cancel.clone(), ..CallContext::default() };
@@ -128,41 +153,35 @@ pub(crate) async fn mcp_tool(toolkit: &Toolkit, arguments: Arguments, call: &Cal
     let took = began.elapsed().as_micros() as f64 / 1000.0;
     match answer.and_then(mcpgraph_upstream::CallResult::into_output) {
         Ok(output) => Ok(json!({ "args": args, "output": output, "durationMs": took })),
-        Err(error) => Err(Failure::new(error.to_string())
-            .with("kind", error.kind())
+        Err(error) => Err(explained(&failed_call(&error))
             .with("suggestion", error.hint())
             .with("args", json!(args))
             .with("durationMs", took)),
     }
 }
 
-/// Arguments as a node of the first version of files has them: a text that starts with `$` is an
-/// expression, and so is `{expr: …}`. What has no result is left out.
-fn evaluated(args: &Value, scope: &Arc<dyn Scope>, env: &Env) -> Result<Option<Value>, Failure> {
-    let compute = |text: &str| {
-        let expression = Jsonata::compile(text).map_err(|error| failed(vec![error]))?;
-        expression.eval(scope, env).map_err(|error| failed(vec![error]))
-    };
-    match args {
-        Value::String(text) if text.starts_with('$') => compute(text),
-        Value::Object(members) => {
-            if let (1, Some(Value::String(text))) = (members.len(), members.get("expr")) {
-                return compute(text);
-            }
-            let mut map = Map::new();
-            for (key, member) in members.iter() {
-                if let Some(value) = evaluated(member, scope, env)? {
-                    map.insert(Arc::clone(key), value);
-                }
-            }
-            Ok(Some(map.into()))
-        }
-        Value::Array(items) => {
-            let items =
-                items.iter().map(|item| Ok(evaluated(item, scope, env)?.unwrap_or_default()));
-            Ok(Some(items.collect::<Result<Vec<_>, Failure>>()?.into()))
-        }
-        other => Ok(Some(other.clone())),
+/// The `args` of an `mcp` node, read and compiled as in a file of this version.
+fn template(version: Option<Value>, args: &Value) -> Result<Template, Failure> {
+    let node = json!({ "id": "call", "type": "mcp", "server": "s", "tool": "t", "args": args });
+    let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "nodes": [node] });
+    let mut file = json!({ "server": { "name": "s", "version": "1" }, "tools": [tool] });
+    if let Some(version) = version {
+        file["version"] = json!(version);
+    }
+    let source = Source::new("args", file.to_string());
+    let (file, mut found) = mcpgraph_config::read_graph(&source, &|_| None);
+    let mut errors = Vec::new();
+    let template = file.as_ref().and_then(|file| {
+        file.fill_pointers(&mut found);
+        let NodeKind::Mcp(mcp) = &file.tools.first()?.nodes.first()?.kind else { return None };
+        Template::new(&mcp.args.value, &mut |text| {
+            Jsonata::compile(text).map_err(|error| errors.push(error)).ok()
+        })
+    });
+    match template {
+        Some(template) if !found.has_errors() => Ok(template),
+        _ if errors.is_empty() => Err(check::refused(problems(&found, Some(0)))),
+        _ => Err(failed(errors)),
     }
 }
 

@@ -1,13 +1,16 @@
 //! The steps of a run, put together from its events.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_engine::{Event, RunError, StepId, StepPath};
 use mcpgraph_gateway::Watch;
-use mcpgraph_value::{Map, Value};
+use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde_json::json;
+
+use crate::definition::{id_of, nodes};
 
 /// How many steps of a run are told; of a longer run the first ones are left out.
 pub(crate) const MAX_STEPS: usize = 2_000;
@@ -18,7 +21,7 @@ pub(crate) struct Steps(Arc<Mutex<Seen>>);
 
 #[derive(Default)]
 struct Seen {
-    steps: Vec<Step>,
+    steps: VecDeque<Step>,
     left_out: usize,
 }
 
@@ -28,7 +31,6 @@ struct Step {
     node: Arc<str>,
     kind: &'static str,
     input: Option<Value>,
-    item_name: Option<Arc<str>>,
     began: Duration,
     took: Option<Duration>,
     next: Option<Arc<str>>,
@@ -45,7 +47,8 @@ impl Steps {
     /// Every step, with the expressions of its node as the definitions write them. The first
     /// definition is the one of the tool that was called.
     pub(crate) fn to_json(&self, definitions: &[Value]) -> Vec<serde_json::Value> {
-        self.0.lock().steps.iter().map(|step| step.to_json(definitions)).collect()
+        let nodes = nodes(definitions);
+        self.0.lock().steps.iter().map(|step| step.to_json(&nodes)).collect()
     }
 
     /// How many steps were left out.
@@ -53,38 +56,33 @@ impl Steps {
         self.0.lock().left_out
     }
 
-    /// The step at which the run failed: its number, its node and what it saw.
-    pub(crate) fn failing(&self) -> Option<serde_json::Value> {
+    /// The step at which the run failed: its number, its node and what it was given.
+    pub(crate) fn failing(&self) -> Option<(StepId, serde_json::Value)> {
         let seen = self.0.lock();
         let step = seen
             .steps
             .iter()
             .rev()
             .find(|step| step.next.is_none() && matches!(step.outcome, Some(Err(_))))?;
-        Some(json!({
-            "step": step.id,
-            "node": step.node,
-            "input": step.input,
-            "context": Value::from(seen.context(step)),
-        }))
+        let told = json!({ "step": step.id, "node": step.node, "input": step.input });
+        Some((step.id, told))
     }
 }
 
 impl Seen {
     fn take(&mut self, event: &Event) {
         match event {
-            Event::StepStarted { step, path, node, kind, input, item_name, began, .. } => {
+            Event::StepStarted { step, path, node, kind, input, began, .. } => {
                 if self.steps.len() == MAX_STEPS {
-                    self.steps.remove(0);
+                    self.steps.pop_front();
                     self.left_out += 1;
                 }
-                self.steps.push(Step {
+                self.steps.push_back(Step {
                     id: *step,
                     path: path.clone(),
                     node: Arc::clone(node),
                     kind,
                     input: input.clone(),
-                    item_name: item_name.clone(),
                     began: *began,
                     took: None,
                     next: None,
@@ -113,35 +111,10 @@ impl Seen {
         step.next = next.cloned();
         step.outcome = Some(outcome);
     }
-
-    /// What a step saw: the outputs of its body and of those around it, and the items of loops.
-    fn context(&self, of: &Step) -> Map {
-        let place = of.path.positions();
-        let mut context = Map::new();
-        for step in &self.steps {
-            let path = step.path.positions();
-            let Some((_, scope)) = path.split_last() else { continue };
-            if let (Some(name), Some(Value::Array(items))) = (&step.item_name, &step.input)
-                && place.starts_with(path)
-                && let Some(index) = place.get(path.len())
-            {
-                let item = items.get(*index as usize).cloned().unwrap_or_default();
-                context.insert(Arc::clone(name), item);
-                context.insert("index", u64::from(*index));
-            }
-            if step.id != of.id
-                && place.starts_with(scope)
-                && let Some(Ok(output)) = &step.outcome
-            {
-                context.insert(Arc::clone(&step.node), output.clone());
-            }
-        }
-        context
-    }
 }
 
 impl Step {
-    fn to_json(&self, definitions: &[Value]) -> serde_json::Value {
+    fn to_json(&self, nodes: &[&Value]) -> serde_json::Value {
         let mut told = json!({
             "step": self.id,
             "path": self.path.to_string(),
@@ -151,10 +124,8 @@ impl Step {
         if let Some(input) = &self.input {
             told["input"] = json!(input);
         }
-        let nodes = definitions.iter().filter_map(|tool| tool.get("nodes"));
-        if let Some(expression) =
-            nodes.filter_map(|nodes| find(nodes, &self.node)).find_map(written)
-        {
+        let own = nodes.iter().find(|node| id_of(node) == Some(&*self.node));
+        if let Some(expression) = own.and_then(|node| written(node)) {
             told["expression"] = json!(expression);
         }
         match &self.outcome {
@@ -169,23 +140,6 @@ impl Step {
             told["next"] = json!(next);
         }
         told
-    }
-}
-
-/// The definition of a node, inside other nodes too.
-fn find<'v>(within: &'v Value, id: &str) -> Option<&'v Value> {
-    match within {
-        Value::Array(items) => items.iter().find_map(|item| find(item, id)),
-        Value::Object(members) => {
-            if members.get("id").and_then(Value::as_str) == Some(id) {
-                return Some(within);
-            }
-            ["body", "branches"].iter().find_map(|key| match members.get(key)? {
-                Value::Object(branches) => branches.values().find_map(|branch| find(branch, id)),
-                body => find(body, id),
-            })
-        }
-        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcpgraph_config::model::GraphFile;
+use mcpgraph_diagnostics::codes;
 use mcpgraph_graph::Schema;
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::{Call, Client, Description, Service};
@@ -16,23 +17,26 @@ use serde_json::value::RawValue;
 
 use crate::answer::{Answer, Failure, result};
 use crate::arguments::Arguments;
+use crate::debug::DebugRuns;
 use crate::documents::{Documents, Loaded};
-use crate::{change, check, definition, discover, expressions, records, run, tools};
+use crate::{change, check, debug, definition, discover, expressions, records, run, tools};
 
 /// What models are told.
 const INSTRUCTIONS: &str = "\
 Build tools as graphs of nodes: discover servers and their tools (listMcpServers, \
 listMcpServerTools, getMcpServerTool), try expressions (testJSONata, testJSONLogic) and calls \
 (testMcpTool), learn the form of a definition (getGraphSchema), check and run a definition before \
-it is saved (validateGraphTool, runGraphTool with toolDefinition), then addGraphTool.";
+it is saved (validateGraphTool, runGraphTool with toolDefinition), then addGraphTool. A run that \
+surprises is looked at with getRun, or step by step with debugGraphTool and controlRun.";
 
 /// The toolkit of a graph file.
 pub struct Toolkit {
     info: Arc<RawValue>,
     documents: Arc<dyn Documents>,
     pub(crate) upstreams: Arc<Upstreams>,
-    pub(crate) runtime: Runtime,
+    pub(crate) runtime: Arc<Runtime>,
     pub(crate) instruments: Instruments,
+    pub(crate) debugged: DebugRuns,
     tools: Vec<(&'static str, Schema)>,
 }
 
@@ -44,36 +48,46 @@ struct CallParams {
 }
 
 impl Toolkit {
-    /// A toolkit. Servers are started when they are first needed.
+    /// A toolkit. Servers are started when they are first needed. It must be called inside a tokio
+    /// runtime.
     pub fn new(
         documents: Arc<dyn Documents>,
         upstream: UpstreamOptions,
-        instruments: Instruments,
+        mut instruments: Instruments,
     ) -> Arc<Self> {
+        // Its own clients are those who may join its runs.
+        instruments.live.get_or_insert_default();
         let info = json!({ "name": "mcpgraph-toolkit", "version": env!("CARGO_PKG_VERSION") });
         let upstreams = Arc::new(Upstreams::new(specs(&[]), upstream));
         let runtime = Runtime::new(Arc::clone(&upstreams) as _).with(instruments.clone());
+        let (runtime, debugged) = (Arc::new(runtime), DebugRuns::new());
         let compiled = |tool: &tools::Tool| {
             // Our own schemas compile, which a test holds; one that did not would hide its tool.
             Some((tool.name, Schema::compile(&Value::from(tool.input.clone())).ok()?))
         };
         let tools = tools::all().iter().filter_map(compiled).collect();
         let info = raw(&info).into();
-        Arc::new(Self { info, documents, upstreams, runtime, instruments, tools })
+        Arc::new(Self { info, documents, upstreams, runtime, instruments, debugged, tools })
     }
 
-    /// Ends the servers that were started.
+    /// Lets debugged runs go on by themselves, for a while, and ends the servers that were started.
     pub async fn close(&self) {
+        self.debugged.close().await;
         self.upstreams.shutdown().await;
     }
 
     /// The files as they are now; their servers are those that are called from now on.
     pub(crate) async fn load(&self) -> Result<Loaded, Failure> {
         let loaded = self.off_thread(|documents| Ok(documents.read())).await?;
+        self.serve(&loaded);
+        Ok(loaded)
+    }
+
+    /// The servers of these files are those that are called from now on.
+    pub(crate) fn serve(&self, loaded: &Loaded) {
         if let Some(file) = &loaded.file {
             self.upstreams.replace(specs(&file.servers));
         }
-        Ok(loaded)
     }
 
     /// The graph file as it is now, as far as it can be understood.
@@ -105,11 +119,10 @@ impl Toolkit {
                 .iter()
                 .map(|found| json!({ "pointer": found.pointer, "message": found.message }))
                 .collect();
-            return Ok(Err(Failure::new(format!(
-                "the arguments do not fit `{name}`: {}",
-                violations[0]
-            ))
-            .with("problems", problems)));
+            let message = format!("the arguments do not fit `{name}`: {}", violations[0]);
+            return Ok(Err(Failure::new(codes::TOOLKIT_ARGUMENTS, message)
+                .with("suggestion", "`tools/list` gives the tool's schema")
+                .with("problems", problems)));
         }
         let arguments = Arguments(arguments);
         Ok(match *name {
@@ -125,6 +138,8 @@ impl Toolkit {
             "validateGraphTool" => check::validate(self, &arguments).await,
             "runGraphTool" => run::graph_tool(self, &arguments, call).await,
             "testMcpTool" => run::mcp_tool(self, arguments, call).await,
+            "debugGraphTool" => debug::start(self, &arguments, call).await,
+            "controlRun" => debug::control(self, &arguments, call).await,
             "listRuns" => records::list(self, &arguments).await,
             "getRun" => records::get(self, &arguments).await,
             "rerunGraphTool" => records::rerun(self, &arguments, call).await,

@@ -272,22 +272,7 @@ impl<'a> Compiler<'a, '_> {
     }
 
     fn template(&mut self, args: &Spanned<ArgValue>, names: &Names<'_>) -> Option<Template> {
-        Some(match &args.value {
-            ArgValue::Literal(value) => Template::Literal(value.clone()),
-            ArgValue::Expr(text) => Template::Expr(self.expression(text, names)?),
-            ArgValue::Object(members) => {
-                let members: Vec<Option<_>> = members
-                    .iter()
-                    .map(|(key, member)| Some((key.to_arc(), self.template(member, names)?)))
-                    .collect();
-                Template::Object(members.into_iter().collect::<Option<_>>()?)
-            }
-            ArgValue::Array(items) => {
-                let items: Vec<Option<_>> =
-                    items.iter().map(|item| self.template(item, names)).collect();
-                Template::Array(items.into_iter().collect::<Option<_>>()?)
-            }
-        })
+        Template::new(&args.value, &mut |text| self.expression(text, names))
     }
 
     /// Resolves an edge to a node of the same body.

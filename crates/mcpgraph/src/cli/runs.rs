@@ -1,7 +1,5 @@
 //! Recorded runs: one file a subcommand.
 
-mod compare;
-mod difference;
 mod export;
 mod import;
 mod list;

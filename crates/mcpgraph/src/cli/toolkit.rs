@@ -50,9 +50,9 @@ impl OnDisk {
     }
 }
 
-/// The file has another text than the one an edit was made for.
+/// The edit would not change the text there is.
 #[derive(Debug)]
-struct OtherText;
+struct Declined;
 
 impl Documents for OnDisk {
     fn read(&self) -> Loaded {
@@ -64,13 +64,14 @@ impl Documents for OnDisk {
         self.loaded(self.files.load_with(&source))
     }
 
-    fn save(&self, old: &Source, new: &str) -> Result<(), NotSaved> {
-        let edit = |now: &Arc<Source>| {
-            if now.text() == old.text() { Ok(new.to_owned()) } else { Err(OtherText) }
-        };
-        match mcpgraph_files::save(&self.files.graph, old, edit) {
+    fn save(
+        &self,
+        seen: &Source,
+        edit: &mut dyn FnMut(&Arc<Source>) -> Option<String>,
+    ) -> Result<(), NotSaved> {
+        match mcpgraph_files::save(&self.files.graph, seen, |now| edit(now).ok_or(Declined)) {
             Ok(_) => Ok(()),
-            Err(SaveError::Edit(OtherText) | SaveError::Changed { .. }) => Err(NotSaved::Changed),
+            Err(SaveError::Edit(Declined) | SaveError::Changed { .. }) => Err(NotSaved::Declined),
             Err(SaveError::Read(error)) => Err(NotSaved::Failed(error.to_string())),
             Err(SaveError::Io { error, .. }) => Err(NotSaved::Failed(error.to_string())),
         }

@@ -3,15 +3,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{ErrorKind, Event, RunError};
-use mcpgraph_journal::{Parent, RunStatus, RunSummary};
+use mcpgraph_journal::{DivergenceReport, Parent, RunStatus, RunSummary, compare};
 use mcpgraph_runtime::{Record, Runtime, ToolCall, Tools};
 use mcpgraph_value::{Map, Value};
 
 use super::super::args::runs::ReplayArgs;
 use super::super::draw;
-use super::difference::Report;
 use super::text::count;
-use super::{Exit, Runs, compare, output, print, version};
+use super::{Exit, Runs, output, print, version};
 use crate::load::Servers;
 
 /// Does a run again with recorded outputs in the place of upstream calls.
@@ -27,7 +26,7 @@ pub(super) fn replay(args: &ReplayArgs, runs: &Runs, json: bool) -> anyhow::Resu
     let events = runs.record(&run, &tool)?;
     let record = Record { graph, tool, events: &events, is_same: &compare::is_same };
     let divergence = without_world().replay(&record).err();
-    let report = divergence.map(|divergence| Report::new(&divergence, &events));
+    let report = divergence.map(|divergence| DivergenceReport::new(&divergence, &events));
     if json {
         print(&document(&run, &events, report.as_ref()))?;
     } else {
@@ -36,7 +35,7 @@ pub(super) fn replay(args: &ReplayArgs, runs: &Runs, json: bool) -> anyhow::Resu
     Ok(if report.is_some() { Exit::Failure } else { Exit::Success })
 }
 
-fn document(run: &RunSummary, events: &[Event], report: Option<&Report>) -> Value {
+fn document(run: &RunSummary, events: &[Event], report: Option<&DivergenceReport>) -> Value {
     let mut document = Map::new();
     document.insert("run", run.to_value());
     document.insert("same", report.is_none());
@@ -48,7 +47,7 @@ fn document(run: &RunSummary, events: &[Event], report: Option<&Report>) -> Valu
     document.into()
 }
 
-fn text(run: &RunSummary, events: &[Event], report: Option<&Report>) -> String {
+fn text(run: &RunSummary, events: &[Event], report: Option<&DivergenceReport>) -> String {
     let mut parts = vec![match report {
         None => format!("same: {} happened again\n", count(events.len(), "event")),
         Some(report) => report.text(),
@@ -64,7 +63,7 @@ fn text(run: &RunSummary, events: &[Event], report: Option<&Report>) -> String {
         };
         parts.push(format!("the record goes as far as {end}: the run {status}\n"));
     }
-    if let (Some(parent), Some(step)) = (&run.origin.parent, report.and_then(Report::step))
+    if let (Some(parent), Some(step)) = (&run.origin.parent, report.and_then(DivergenceReport::step))
         && step < parent.from
     {
         let Parent { run, from } = parent;
@@ -88,7 +87,7 @@ fn is_complete(events: &[Event]) -> bool {
 }
 
 fn is_masked(events: &[Event]) -> bool {
-    events.iter().any(|event| compare::is_masked(&compare::told(event)))
+    events.iter().any(compare::is_masked_event)
 }
 
 /// What follows records without calling anything.

@@ -6,7 +6,8 @@ use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{Effect, Event, Given, Run};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{
-    Face, Missing, MissingPart, Origin, Parent, Payload, RunSummary, StoredEvent,
+    DivergenceReport, Face, Missing, MissingPart, Origin, Parent, Payload, RunSummary, StoredEvent,
+    compare,
 };
 use mcpgraph_runtime::{Execution, Fork, ForkError, Record};
 use mcpgraph_value::Value;
@@ -15,10 +16,9 @@ use super::super::args::HistoryArgs;
 use super::super::args::runs::RerunArgs;
 use super::super::run::Show;
 use super::super::{draw, usage};
-use super::difference::Report;
 use super::replay::without_world;
 use super::text::count;
-use super::{Exit, Runs, compare, failed, no_step, output, version};
+use super::{Exit, Runs, failed, no_step, output, version};
 
 /// How a new run begins.
 enum Beginning {
@@ -126,7 +126,7 @@ fn recall(
     };
     let fork = without_world().fork(&record, from, changes).map_err(|error| match error {
         ForkError::Diverged(divergence) => {
-            output::say(&Report::new(&divergence, &events).text());
+            output::say(&DivergenceReport::new(&divergence, &events).text());
             failed(format!(
                 "the graph does something else before step {from}; go on from an earlier step, or \
                  on the recorded version with --recorded"
@@ -138,10 +138,10 @@ fn recall(
             run.id
         )),
     })?;
-    let reused = events
+    let mut reused = events
         .iter()
         .take_while(|event| !matches!(event, Event::StepStarted { step, .. } if *step >= from));
-    if reused.map(compare::told).any(|told| compare::is_masked(&told)) {
+    if reused.any(compare::is_masked_event) {
         warn_of_masks();
     }
     Ok(fork)

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{printable, shortened};
 use mcpgraph_engine::{Divergence, Event, StepId, StepPath};
-use mcpgraph_journal::StoredEvent;
 use mcpgraph_value::{Map, Value};
 
-use super::compare::{self, told};
+use crate::StoredEvent;
+use crate::compare::{self, told};
 
 /// How many differences of two events are shown.
 const MAX_SHOWN: usize = 12;
@@ -26,7 +26,7 @@ struct Difference {
 }
 
 /// The first thing that happened otherwise, for people and for programs.
-pub(super) struct Report {
+pub struct DivergenceReport {
     position: usize,
     step: Option<(StepId, StepPath, Arc<str>)>,
     recorded: Option<Value>,
@@ -34,8 +34,9 @@ pub(super) struct Report {
     differences: Vec<Difference>,
 }
 
-impl Report {
-    pub(super) fn new(divergence: &Divergence, record: &[Event]) -> Self {
+impl DivergenceReport {
+    /// What a divergence from a record is.
+    pub fn new(divergence: &Divergence, record: &[Event]) -> Self {
         let recorded = divergence.recorded.as_ref().map(told);
         let now = divergence.replayed.as_ref().map(told);
         let mut differences = Vec::new();
@@ -50,12 +51,12 @@ impl Report {
     }
 
     /// The step it happened at, if it was one.
-    pub(super) fn step(&self) -> Option<StepId> {
+    pub fn step(&self) -> Option<StepId> {
         self.step.as_ref().map(|(step, ..)| *step)
     }
 
     /// For programs.
-    pub(super) fn to_value(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         let mut map = Map::from_iter([("event", self.position as u64)]);
         if let Some((step, path, node)) = &self.step {
             map.insert("step", *step);
@@ -78,7 +79,7 @@ impl Report {
     }
 
     /// For people.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let place = match &self.step {
             Some((step, path, node)) => {
                 format!("at step {step} `{}` (path {path})", printable(node))

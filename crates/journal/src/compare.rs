@@ -1,18 +1,17 @@
 //! Whether what happened now is what a record says, where the record has masked secrets.
 
 use mcpgraph_engine::Event;
-use mcpgraph_journal::StoredEvent;
 use mcpgraph_value::{Map, Value};
 
-/// What a record has in the place of a secret.
-const MASK: &str = "[redacted]";
+use crate::StoredEvent;
+use crate::mask::MASK;
 
 /// How often JSON inside strings inside JSON is looked into.
 const MAX_NESTED_TEXTS: usize = 4;
 
 /// Whether an event of a record tells the same as one that happened now, whenever it did. A text
 /// that was masked matches every text with the same pieces around the masks.
-pub(super) fn is_same(recorded: &Event, now: &Event) -> bool {
+pub fn is_same(recorded: &Event, now: &Event) -> bool {
     recorded.tells_the_same_as(now) || {
         let recorded = told(recorded);
         is_masked(&recorded) && matches(&recorded, &told(now))
@@ -20,7 +19,7 @@ pub(super) fn is_same(recorded: &Event, now: &Event) -> bool {
 }
 
 /// An event without its times, which a replay takes from the record.
-pub(super) fn told(event: &Event) -> Value {
+pub fn told(event: &Event) -> Value {
     let value = StoredEvent::from(event.clone()).to_value();
     let Value::Object(mut members) = value else { return value };
     for time in ["atMs", "beganMs"] {
@@ -30,7 +29,7 @@ pub(super) fn told(event: &Event) -> Value {
 }
 
 /// Whether a value may be what was recorded before it was masked.
-pub(super) fn matches(recorded: &Value, now: &Value) -> bool {
+pub(crate) fn matches(recorded: &Value, now: &Value) -> bool {
     matches_nested(recorded, now, MAX_NESTED_TEXTS)
 }
 
@@ -92,8 +91,13 @@ fn matches_text(recorded: &str, now: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// Whether something of an event was masked.
+pub fn is_masked_event(event: &Event) -> bool {
+    is_masked(&told(event))
+}
+
 /// Whether something of a value was masked.
-pub(super) fn is_masked(value: &Value) -> bool {
+pub fn is_masked(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains(MASK),
         Value::Array(items) => items.iter().any(is_masked),
