@@ -37,10 +37,23 @@ struct Definitions {
 
 impl Definitions {
     fn record(&mut self, table: &Table) -> Map {
+        self.record_of(table, None)
+    }
+
+    /// A record, or a node of one kind, whose `type` is no other.
+    fn record_of(&mut self, table: &Table, kind: Option<&str>) -> Map {
         let mut properties = Map::new();
         let mut required = Vec::new();
         for key in table.keys().filter(|key| key.need != Need::Retired) {
-            properties.insert(key.name, self.key(key));
+            match kind {
+                Some(kind) if key.name == "type" => {
+                    let schema = Map::from_iter([("description", key.doc), ("const", kind)]);
+                    properties.insert(key.name, schema);
+                }
+                _ => {
+                    properties.insert(key.name, self.key(key));
+                }
+            }
             if key.need == Need::Required {
                 required.push(Value::from(key.name));
             }
@@ -108,7 +121,8 @@ impl Definitions {
             condition.insert("required", vec![Value::from("type")]);
             let mut case = Map::new();
             case.insert("if", condition);
-            case.insert("then", self.reference(table.name, |all| all.record(table)));
+            let definition = |all: &mut Self| all.record_of(table, Some(kind));
+            case.insert("then", self.reference(table.name, definition));
             cases.push(Value::object(case));
         }
         let mut properties = Map::new();

@@ -23,7 +23,7 @@ pub enum ReadError {
     #[error("`{0}` is larger than the limit of {MAX_FILE_BYTES} bytes (16 MiB)")]
     TooLarge(PathBuf),
     /// It is not text.
-    #[error("`{path}` is not UTF-8 text (byte {byte})")]
+    #[error("cannot read `{path}`: it is not UTF-8 text (byte {byte})")]
     NotText {
         /// The file.
         path: PathBuf,

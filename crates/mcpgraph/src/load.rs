@@ -1,13 +1,12 @@
 //! From paths to a compiled graph, with everything that is wrong on the way.
 
-use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcpgraph_config::model::{GraphFile, NodeDef, NodeKind, ServerDef};
-use mcpgraph_config::{Lookup, MAX_FILE_BYTES, Text};
+use mcpgraph_config::{Lookup, Text};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, codes};
+use mcpgraph_files::ReadError;
 use mcpgraph_graph::Graph;
 use mcpgraph_value::{Map, Value};
 
@@ -130,22 +129,16 @@ fn server_names<'f>(nodes: impl Iterator<Item = &'f NodeDef>) -> impl Iterator<I
 
 /// Reads one file, or says why it cannot be read.
 pub fn read(path: &Path) -> Result<Arc<Source>, Diagnostics> {
-    let name = path.display().to_string();
-    let unreadable = |why: String| -> Diagnostics {
-        Diagnostic::error(codes::FILE_UNREADABLE, format!("cannot read `{name}`: {why}"))
-            .hint("check the path; `mcpgraph init` writes a first graph file")
-            .into()
-    };
-    let file = fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    let mut bytes = Vec::new();
-    // One byte more than allowed is enough to see that it is too large.
-    file.take(MAX_FILE_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        unreadable(format!("it is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()))
-    })?;
-    Ok(Source::new(name, text))
+    mcpgraph_files::read(path).map_err(|error| {
+        let (code, hint) = match error {
+            ReadError::TooLarge(_) => (codes::FILE_TOO_LARGE, "split the file"),
+            ReadError::Io { .. } | ReadError::NotText { .. } => (
+                codes::FILE_UNREADABLE,
+                "check the path; `mcpgraph init` writes a first graph file",
+            ),
+        };
+        Diagnostic::error(code, error.to_string()).hint(hint).into()
+    })
 }
 
 /// Whether a value stands for this program or the folder of a file, which are no secrets.

@@ -18,6 +18,8 @@ pub(crate) struct Debugging {
     let_through: Option<StepPath>,
     /// The nodes of the steps under way, for breakpoints after them.
     nodes: HashMap<StepId, Arc<str>>,
+    /// Why the run stands still, where the debugger does not know it yet.
+    untold: Option<PauseReason>,
 }
 
 /// What makes the run stop next, besides breakpoints.
@@ -36,7 +38,7 @@ impl Debugging {
     pub(crate) fn new(session: Option<DebugSession>) -> Self {
         let starts_paused = session.as_ref().is_some_and(|session| session.starts_paused);
         let mode = if starts_paused { Mode::Start } else { Mode::Run };
-        Self { session, mode, let_through: None, nodes: HashMap::new() }
+        Self { session, mode, let_through: None, nodes: HashMap::new(), untold: None }
     }
 
     /// Another debugger takes over. What the one before had paused goes on, unless this one wants
@@ -49,9 +51,21 @@ impl Debugging {
         } else {
             self.resume(run, clock, Mode::Run);
         }
-        if let (true, Some(session)) = (run.is_paused(), &self.session) {
-            let next = run.upcoming();
-            session.state.send_replace(DebugState::Paused { why: PauseReason::Asked, next });
+        if run.is_paused() {
+            self.untold = Some(PauseReason::Asked);
+        }
+    }
+
+    /// Whether the debugger has to be told that the run stands still. What led there should be in
+    /// the record by then, so that the debugger can look at it.
+    pub(crate) fn has_news(&self) -> bool {
+        self.untold.is_some()
+    }
+
+    /// Tells the debugger that the run stands still.
+    pub(crate) fn tell(&mut self, run: &Run) {
+        if let (Some(why), Some(session)) = (self.untold.take(), &self.session) {
+            session.state.send_replace(DebugState::Paused { why, next: run.upcoming() });
         }
     }
 
@@ -131,6 +145,7 @@ impl Debugging {
             }
             Some(Command::Move(how, reply)) => {
                 self.go(how, run, clock);
+                self.tell(run);
                 reply.send(()).ok();
             }
             Some(Command::SetBreakpoints(breakpoints, reply)) => {
@@ -175,10 +190,7 @@ impl Debugging {
         run.pause(why.clone(), clock.now());
         clock.pause();
         self.mode = Mode::Run;
-        if let Some(session) = &self.session {
-            let next = run.upcoming();
-            session.state.send_replace(DebugState::Paused { why, next });
-        }
+        self.untold = Some(why);
     }
 
     fn resume(&mut self, run: &mut Run, clock: &mut Clock, mode: Mode) {
@@ -186,6 +198,7 @@ impl Debugging {
             return;
         }
         self.mode = mode;
+        self.untold = None;
         run.resume(clock.resume(), clock.now());
         if let Some(session) = &self.session {
             session.state.send_replace(DebugState::Running);

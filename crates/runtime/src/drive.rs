@@ -222,6 +222,10 @@ impl Drive<'_> {
                 return outcome.clone();
             }
             self.watchers.pause();
+            if self.debugging.has_news() {
+                self.watchers.committed().await;
+                self.debugging.tell(&self.run);
+            }
             self.wait().await;
         }
     }

@@ -47,7 +47,9 @@ impl Tools for Upstreams {
         let context = CallContext { timeout: call.timeout, cancel, events: Some(sender), meta };
         let answer = self.call_tool(&call.server, &call.tool, call.args.clone(), context);
         let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
-        answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| failed_call(&error))
+        answer
+            .and_then(mcpgraph_upstream::CallResult::into_output)
+            .map_err(|error| failed_call(&error))
     }
 }
 

@@ -153,22 +153,23 @@ pub(crate) async fn control(toolkit: &Toolkit, arguments: &Arguments, call: &Cal
     let attended = toolkit.debugged.attended(run);
     let definitions = attended.as_ref().map(|attended| &*attended.definitions);
     let action = arguments.required("action");
-    let debugger = match action {
-        "leave" if sessions.remove(run) => {
-            return Ok(json!({ "run": run.to_string(), "state": "released" }));
-        }
-        "join" => {
-            let points = breakpoints(arguments, definitions)?;
-            let live = toolkit.instruments.live.as_ref();
-            let joined = live.and_then(|live| live.join(run, arguments.flag("paused"), points));
-            let debugger = joined.ok_or_else(|| not_debugged(run, "is not under way"))?;
-            sessions.add(run, debugger.clone());
-            debugger
-        }
-        _ => sessions.get(run).or_else(|| ended_debugger(attended.as_deref())).ok_or_else(
-            || not_debugged(run, "is not debugged here: it was released, or never was"),
-        )?,
-    };
+    let debugger =
+        match action {
+            "leave" if sessions.remove(run) => {
+                return Ok(json!({ "run": run.to_string(), "state": "released" }));
+            }
+            "join" => {
+                let points = breakpoints(arguments, definitions)?;
+                let live = toolkit.instruments.live.as_ref();
+                let joined = live.and_then(|live| live.join(run, arguments.flag("paused"), points));
+                let debugger = joined.ok_or_else(|| not_debugged(run, "is not under way"))?;
+                sessions.add(run, debugger.clone());
+                debugger
+            }
+            _ => sessions.get(run).or_else(|| ended_debugger(attended.as_deref())).ok_or_else(
+                || not_debugged(run, "is not debugged here: it was released, or never was"),
+            )?,
+        };
     let over = |_: RunEnded| not_debugged(run, "has ended");
     match (Move::from_name(action), action) {
         (Some(how), _) => debugger.go(how).await.map_err(over)?,

@@ -115,7 +115,9 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     let _stop = StopOnDrop(cancel.clone());
     let env = Env { cancel, ..Env::at(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)) };
     let done = tokio::task::spawn_blocking(move || work(env)).await;
-    done.unwrap_or_else(|_| Err(Failure::new(codes::RUN_INTERNAL, "the work failed by a fault of mcpgraph")))
+    done.unwrap_or_else(|_| {
+        Err(Failure::new(codes::RUN_INTERNAL, "the work failed by a fault of mcpgraph"))
+    })
 }
 
 struct StopOnDrop(Cancel);

@@ -188,8 +188,9 @@ fn not_forked(error: &ForkError, events: &[Event], run: &RunSummary, from: StepI
             )
         }
         ForkError::NoStep(_) => failure.with("steps", run.steps),
-        ForkError::NotChanged(_) => failure
-            .with("suggestion", "`getRun` lists the nodes that had run before that step"),
+        ForkError::NotChanged(_) => {
+            failure.with("suggestion", "`getRun` lists the nodes that had run before that step")
+        }
     }
 }
 

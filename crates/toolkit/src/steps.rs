@@ -10,7 +10,7 @@ use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde_json::json;
 
-use crate::definition::{id_of, nodes};
+use crate::definition::{id_of, name_of, nodes};
 
 /// How many steps of a run are told; of a longer run the first ones are left out.
 pub(crate) const MAX_STEPS: usize = 2_000;
@@ -23,11 +23,23 @@ pub(crate) struct Steps(Arc<Mutex<Seen>>);
 struct Seen {
     steps: VecDeque<Step>,
     left_out: usize,
+    /// The `graph` nodes under way.
+    calls: Vec<GraphCall>,
+}
+
+/// A node that calls another tool, from its beginning to its end.
+struct GraphCall {
+    step: StepId,
+    path: StepPath,
+    /// The nodes that lead to the called tool, this one last.
+    chain: Arc<[Arc<str>]>,
 }
 
 struct Step {
     id: StepId,
     path: StepPath,
+    /// The `graph` nodes around it, from the outside in.
+    callers: Option<Arc<[Arc<str>]>>,
     node: Arc<str>,
     kind: &'static str,
     input: Option<Value>,
@@ -47,7 +59,10 @@ impl Steps {
     /// Every step, with the expressions of its node as the definitions write them. The first
     /// definition is the one of the tool that was called.
     pub(crate) fn to_json(&self, definitions: &[Value]) -> Vec<serde_json::Value> {
-        let nodes = nodes(definitions);
+        let nodes: Vec<ToolNodes<'_>> = definitions
+            .iter()
+            .map(|tool| (name_of(tool), nodes(std::slice::from_ref(tool))))
+            .collect();
         self.0.lock().steps.iter().map(|step| step.to_json(&nodes)).collect()
     }
 
@@ -69,6 +84,9 @@ impl Steps {
     }
 }
 
+/// A tool's name and its nodes.
+type ToolNodes<'d> = (Option<&'d str>, Vec<&'d Value>);
+
 impl Seen {
     fn take(&mut self, event: &Event) {
         match event {
@@ -77,9 +95,18 @@ impl Seen {
                     self.steps.pop_front();
                     self.left_out += 1;
                 }
+                let around = self.calls.iter().filter(|call| path.is_inside(&call.path));
+                let callers =
+                    around.max_by_key(|call| call.chain.len()).map(|call| Arc::clone(&call.chain));
+                if *kind == "graph" {
+                    let outer = callers.iter().flat_map(|chain| chain.iter());
+                    let chain = outer.chain([node]).cloned().collect();
+                    self.calls.push(GraphCall { step: *step, path: path.clone(), chain });
+                }
                 self.steps.push_back(Step {
                     id: *step,
                     path: path.clone(),
+                    callers,
                     node: Arc::clone(node),
                     kind,
                     input: input.clone(),
@@ -106,6 +133,7 @@ impl Seen {
         next: Option<&Arc<str>>,
         at: Duration,
     ) {
+        self.calls.retain(|call| call.step != id);
         let Some(step) = self.steps.iter_mut().rev().find(|step| step.id == id) else { return };
         step.took = Some(at.saturating_sub(step.began));
         step.next = next.cloned();
@@ -114,7 +142,21 @@ impl Seen {
 }
 
 impl Step {
-    fn to_json(&self, nodes: &[&Value]) -> serde_json::Value {
+    /// The node as it is written: in the tool that was called, or in the one that the nodes around
+    /// it lead to.
+    fn definition<'d>(&self, tools: &[ToolNodes<'d>]) -> Option<&'d Value> {
+        let find = |tool: &ToolNodes<'d>, id: &str| {
+            tool.1.iter().copied().find(|node| id_of(node) == Some(id))
+        };
+        let mut tool = tools.first()?;
+        for caller in self.callers.iter().flat_map(|chain| chain.iter()) {
+            let called = find(tool, caller)?.get("tool").and_then(Value::as_str);
+            tool = tools.iter().find(|(name, _)| *name == called)?;
+        }
+        find(tool, &self.node)
+    }
+
+    fn to_json(&self, tools: &[ToolNodes<'_>]) -> serde_json::Value {
         let mut told = json!({
             "step": self.id,
             "path": self.path.to_string(),
@@ -124,8 +166,7 @@ impl Step {
         if let Some(input) = &self.input {
             told["input"] = json!(input);
         }
-        let own = nodes.iter().find(|node| id_of(node) == Some(&*self.node));
-        if let Some(expression) = own.and_then(|node| written(node)) {
+        if let Some(expression) = self.definition(tools).and_then(written) {
             told["expression"] = json!(expression);
         }
         match &self.outcome {

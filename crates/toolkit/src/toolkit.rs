@@ -37,7 +37,8 @@ pub struct Toolkit {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) instruments: Instruments,
     pub(crate) debugged: DebugRuns,
-    tools: Vec<(&'static str, Schema)>,
+    /// What the arguments of each tool must look like.
+    inputs: Vec<(&'static str, Schema)>,
 }
 
 #[derive(Deserialize)]
@@ -65,9 +66,16 @@ impl Toolkit {
             // Our own schemas compile, which a test holds; one that did not would hide its tool.
             Some((tool.name, Schema::compile(&Value::from(tool.input.clone())).ok()?))
         };
-        let tools = tools::all().iter().filter_map(compiled).collect();
+        let inputs = tools::all().iter().filter_map(compiled).collect();
         let info = raw(&info).into();
-        Arc::new(Self { info, documents, upstreams, runtime, instruments, debugged, tools })
+        Arc::new(Self { info, documents, upstreams, runtime, instruments, debugged, inputs })
+    }
+
+    /// The tools, as `tools/list` shows them.
+    pub fn tools(&self) -> Vec<serde_json::Value> {
+        let can_be_called =
+            |tool: &&tools::Tool| self.inputs.iter().any(|(name, _)| *name == tool.name);
+        tools::all().iter().filter(can_be_called).map(tools::Tool::listed).collect()
     }
 
     /// Lets debugged runs go on by themselves, for a while, and ends the servers that were started.
@@ -106,7 +114,7 @@ impl Toolkit {
     }
 
     async fn call_tool(&self, params: CallParams, call: &Call) -> Result<Answer, RpcError> {
-        let Some((name, schema)) = self.tools.iter().find(|(name, _)| *name == params.name) else {
+        let Some((name, schema)) = self.inputs.iter().find(|(name, _)| *name == params.name) else {
             return Err(RpcError::invalid_params(format!("Unknown tool: {}", params.name)));
         };
         let arguments = match params.arguments {
@@ -156,10 +164,7 @@ impl Toolkit {
 impl Service for Toolkit {
     async fn call(&self, call: Call) -> Result<Raw, RpcError> {
         match call.method.as_str() {
-            "tools/list" => {
-                let tools: Vec<_> = tools::all().iter().map(tools::Tool::listed).collect();
-                Ok(raw(&json!({ "tools": tools })))
-            }
+            "tools/list" => Ok(raw(&json!({ "tools": self.tools() }))),
             "tools/call" => {
                 let params = call.params.as_deref().map_or("{}", RawValue::get);
                 let params: CallParams = serde_json::from_str(params)

@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    ffi::OsStr,
     fs::{self, File},
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -72,8 +73,9 @@ fn undisturbed(mut command: Command) -> Command {
 pub(crate) struct Served {
     pub(crate) client: StdioClient,
     era: Era,
-    /// Where the graph is; goes away with this.
-    folder: TempDir,
+    file: PathBuf,
+    /// Where the graph is, if it goes away with this.
+    _folder: Option<TempDir>,
     /// Where stderr goes, which is not a folder the product watches.
     log: TempDir,
 }
@@ -87,28 +89,34 @@ impl Served {
     /// Serves a graph file with this text.
     pub(crate) fn text(text: &str, era: Era) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("graph.yaml");
+        fs::write(&file, text).unwrap();
+        Self { _folder: Some(folder), ..Self::file_of(&file, &[], era) }
+    }
+
+    /// Serves a file that somebody else owns.
+    pub(crate) fn file_of(file: &Path, arguments: &[&OsStr], era: Era) -> Self {
         let log = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("graph.yaml"), text).unwrap();
         let stderr = File::create(log.path().join("stderr")).unwrap();
         let mut command = command();
-        command.arg("-g").arg(folder.path().join("graph.yaml")).stderr(stderr);
+        command.arg("-g").arg(file).args(arguments).stderr(stderr);
         let mut client = StdioClient::start(command);
         if era == Era::Legacy {
             client.initialize();
         }
-        Self { client, era, folder, log }
+        Self { client, era, file: file.to_owned(), _folder: None, log }
     }
 
     /// The graph file.
     pub(crate) fn file(&self) -> PathBuf {
-        self.folder.path().join("graph.yaml")
+        self.file.clone()
     }
 
     /// Replaces the graph file in one step, as editors do.
     pub(crate) fn edit(&self, text: &str) {
-        let draft = self.folder.path().join(".draft");
+        let draft = self.file.with_file_name(".draft");
         fs::write(&draft, text).unwrap();
-        fs::rename(draft, self.file()).unwrap();
+        fs::rename(draft, &self.file).unwrap();
     }
 
     /// What it wrote to stderr so far.

@@ -63,7 +63,8 @@ fn text(run: &RunSummary, events: &[Event], report: Option<&DivergenceReport>) -
         };
         parts.push(format!("the record goes as far as {end}: the run {status}\n"));
     }
-    if let (Some(parent), Some(step)) = (&run.origin.parent, report.and_then(DivergenceReport::step))
+    if let (Some(parent), Some(step)) =
+        (&run.origin.parent, report.and_then(DivergenceReport::step))
         && step < parent.from
     {
         let Parent { run, from } = parent;

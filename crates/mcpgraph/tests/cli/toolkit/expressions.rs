@@ -1,0 +1,81 @@
+//! Expressions on a context and a history.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use super::{Agent, GRAPH, count_files, files};
+
+#[test]
+fn expressions_are_tried() {
+    let program = Command::new(env!("CARGO_BIN_EXE_mcpgraphtoolkit"));
+    let mut agent = Agent::at(files(GRAPH, &json!({})), program);
+    let history = json!([
+        { "node": "a", "output": 1 }, { "node": "a", "output": 2 }, { "node": "b", "output": 3 }
+    ]);
+    let cases = [
+        (
+            "testJSONata",
+            json!({ "expression": "$count($.a)", "context": { "a": [1, 2] } }),
+            json!({ "undefined": false, "result": 2 }),
+        ),
+        ("testJSONata", json!({ "expression": "$.nothing" }), json!({ "undefined": true })),
+        (
+            "testJSONata",
+            json!({ "expression": "null" }),
+            json!({ "undefined": false, "result": null }),
+        ),
+        (
+            "testJSONata",
+            json!({
+                "expression": "[$executionCount('a'), $nodeExecution('a', -1), $nodeExecution('a', 0), $previousNode(), $previousNode(2), $.a]",
+                "history": history
+            }),
+            json!({ "undefined": false, "result": [2, 2, 1, 3, 2, 2] }),
+        ),
+        (
+            "testJSONata",
+            json!({ "expression": "$nodeExecutions('a')", "history": history }),
+            json!({ "undefined": false, "result": [1, 2] }),
+        ),
+        (
+            "testJSONLogic",
+            json!({ "expression": { "==": [{ "var": "$executionCount('a')" }, 2] }, "history": history }),
+            json!({ "result": true, "holds": true }),
+        ),
+        ("testJSONLogic", json!({ "expression": 0 }), json!({ "result": 0, "holds": false })),
+    ];
+    for (tool, arguments, wanted) in cases {
+        assert_eq!(agent.get(tool, &arguments), wanted, "{arguments}");
+    }
+    let error = agent.refuse("testJSONata", &json!({ "expression": "1 + " }));
+    assert!(error["position"].is_number(), "{error}");
+    let error = agent.refuse("testJSONata", &json!({ "expression": "1 + $foo(2)" }));
+    assert!(error["message"].is_string() && error["position"].is_number(), "{error}");
+    let error = agent.refuse("testJSONLogic", &json!({ "expression": { "grater": [1, 2] } }));
+    assert_eq!((&error["code"], &error["token"]), (&"L0101".into(), &"grater".into()), "{error}");
+    // An expression without an end does not hold up the others.
+    let endless = json!({ "expression": "($f := function($n) { $f($n + 1) }; $f(0))" });
+    agent.refuse("testJSONata", &endless);
+}
+
+#[test]
+fn the_form_of_a_definition_is_told() {
+    let mut agent = Agent::new();
+    let schema = agent.get("getGraphSchema", &json!({}));
+    let whole = jsonschema::validator_for(&schema["schema"]).unwrap();
+    assert!(whole.is_valid(&count_files()));
+    assert!(!whole.is_valid(&json!({ "name": 7 })));
+    let definition = count_files();
+    for kind in schema["nodeTypes"].as_array().unwrap() {
+        let of_node = agent.get("getGraphSchema", &json!({ "nodeType": kind }));
+        let of_node = jsonschema::validator_for(&of_node["schema"]).unwrap();
+        for node in definition["nodes"].as_array().unwrap() {
+            assert_eq!(of_node.is_valid(node), node["type"] == *kind, "{kind} {node}");
+        }
+    }
+    assert_eq!(
+        agent.get("getGraphServer", &json!({})),
+        json!({ "name": "built", "version": "1", "title": "Built", "tools": 1, "file": "graph.yaml" })
+    );
+}
