@@ -94,12 +94,13 @@ async fn call(documents: InMemory, tool: &str, arguments: Value) -> (Value, Stri
             }
         }
     });
-    input.write_all(format!("{request}\n").as_bytes()).await.unwrap();
+    input.write_all(format!("{request}\n").as_bytes()).await.expect("the server reads");
     let mut line = String::new();
     let mut output = BufReader::new(output);
     let read = output.read_line(&mut line);
-    tokio::time::timeout(Duration::from_secs(30), read).await.unwrap().unwrap();
-    let answer: Value = serde_json::from_str(&line).unwrap();
+    let read = tokio::time::timeout(Duration::from_secs(30), read).await;
+    read.expect("an answer in time").expect("a line");
+    let answer: Value = serde_json::from_str(&line).expect("a message");
     let text = documents.text.lock().clone();
     (answer["result"]["structuredContent"].clone(), text)
 }

@@ -140,7 +140,7 @@ fn save_until_killed(folder: &Path, versions: &[Value; 2], life: Duration) {
         json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
     };
     let mut stdin = child.stdin.take().unwrap();
-    let calls: String = (0..4).map(|id| format!("{}\n", call(id))).collect();
+    let calls = [0, 1, 2, 3].map(|id| call(id).to_string()).join("\n") + "\n";
     let writing = thread::spawn(move || {
         // The process may be gone before it has read everything.
         stdin.write_all(calls.as_bytes()).ok();
