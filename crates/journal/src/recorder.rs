@@ -93,14 +93,14 @@ impl RunRecorder {
         }
     }
 
-    /// Waits until everything recorded so far is in the file, but for no longer than the run may
-    /// wait in total. False if it is not: it is late, or lost. While the store is known not to
-    /// keep up, nobody waits.
+    /// Hands over what was recorded so far, and waits until it is in the file, but for no longer
+    /// than the run may wait in total. False if it is not: it is late, or lost. While the store is
+    /// known not to keep up, nobody waits.
     ///
-    /// Must be called inside a Tokio runtime with timers.
-    pub async fn committed(&mut self) -> bool {
+    /// The future does not need the recorder. It must be awaited inside a Tokio runtime with timers.
+    pub fn committed(&mut self) -> impl Future<Output = bool> + Send + use<> {
         let collected = mem::take(&mut self.collected);
-        self.run.committed(&self.shared, collected).await
+        Arc::clone(&self.run).committed(Arc::clone(&self.shared), collected)
     }
 }
 

@@ -126,34 +126,40 @@ impl Live {
     }
 
     /// See [`crate::RunRecorder::committed`].
-    pub(crate) async fn committed(self: &Arc<Self>, shared: &Shared, last: Collected) -> bool {
+    pub(crate) fn committed(
+        self: Arc<Self>,
+        shared: Arc<Shared>,
+        last: Collected,
+    ) -> impl Future<Output = bool> + Send + 'static {
         let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
         let left = shared.options.wait.saturating_sub(waited);
         let waits = !shared.is_stalled() && !left.is_zero();
         // Whoever is waited for has to know before it can be done.
-        let waiting = waits.then(|| Waiting::begin(self, shared));
+        let waiting = waits.then(|| Waiting::begin(Arc::clone(&self), Arc::clone(&shared)));
         if !last.events.is_empty() {
-            shared.hand_over(self, last, waits);
+            shared.hand_over(&self, last, waits);
         } else if waits {
             shared.hurry();
         }
         let target = self.recorded();
-        if let Some(kept) = self.is_kept(target) {
-            return kept;
+        async move {
+            if let Some(kept) = self.is_kept(target) {
+                return kept;
+            }
+            if !waits {
+                shared.count_late();
+                return false;
+            }
+            let began = Instant::now();
+            let kept = tokio::time::timeout(left, self.settled(target, &shared)).await;
+            drop(waiting);
+            let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.waited.fetch_add(took, Ordering::Relaxed);
+            kept.unwrap_or_else(|_| {
+                shared.count_late();
+                false
+            })
         }
-        if !waits {
-            shared.count_late();
-            return false;
-        }
-        let began = Instant::now();
-        let kept = tokio::time::timeout(left, self.settled(target, shared)).await;
-        drop(waiting);
-        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.waited.fetch_add(took, Ordering::Relaxed);
-        kept.unwrap_or_else(|_| {
-            shared.count_late();
-            false
-        })
     }
 
     async fn settled(&self, target: u64, shared: &Shared) -> bool {
@@ -170,19 +176,19 @@ impl Live {
 }
 
 /// Somebody waits for a run. When that ends, those in [`Shared::woken`] are woken.
-struct Waiting<'a> {
-    run: &'a Live,
-    shared: &'a Shared,
+struct Waiting {
+    run: Arc<Live>,
+    shared: Arc<Shared>,
 }
 
-impl<'a> Waiting<'a> {
-    fn begin(run: &'a Live, shared: &'a Shared) -> Self {
+impl Waiting {
+    fn begin(run: Arc<Live>, shared: Arc<Shared>) -> Self {
         run.waiting.store(true, Ordering::SeqCst);
         Self { run, shared }
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for Waiting {
     fn drop(&mut self) {
         self.run.waiting.store(false, Ordering::SeqCst);
         self.shared.pass_on();
