@@ -9,15 +9,19 @@
 mod compile;
 mod digest;
 mod draw;
+mod layout;
 mod limits;
 mod model;
+mod rename;
 mod schema;
 mod template;
 
 pub use compile::compile;
 pub use digest::{Digest, NotADigest};
 pub use draw::{dot, mermaid};
+pub use layout::{Layout, Link, LinkKind, Placed, layout};
 pub use limits::Limits;
 pub use model::{Body, Case, Graph, Kind, Node, NodeIx, Retry, RetryOn, ServerMeta, Tool};
+pub use rename::rename_node;
 pub use schema::{Schema, SchemaError, Violation};
 pub use template::Template;

@@ -5,5 +5,7 @@
 mod check;
 mod compiled;
 mod draw;
+mod layout;
+mod rename;
 mod schema;
 mod support;

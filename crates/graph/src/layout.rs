@@ -1,0 +1,222 @@
+//! Where nodes stand when a tool is drawn: cards in layers, from the top to the bottom.
+//!
+//! It works on what a file says, not on the compiled form, so that a graph with errors can be drawn
+//! while it is edited. The same file always gives the same picture. Branches of a switch stand in
+//! the order of its rules as far as that costs no crossing; an edge that leads back to where a run
+//! has been is marked, so that it can be drawn around the cards.
+
+mod layered;
+mod links;
+mod order;
+mod place;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mcpgraph_config::model::{NodeDef, NodeKind, ToolDef};
+
+use self::layered::{Laid, Size, layered};
+pub use self::links::LinkKind;
+use self::links::links_of;
+
+/// The size of a card.
+const CARD: Size = Size { width: 240, height: 76 };
+
+/// The space between the border of a node and the nodes inside it.
+const PADDING: i32 = 24;
+
+/// The height of the name of a branch.
+const LANE_TITLE: i32 = 28;
+
+/// A tool as it is drawn.
+#[derive(Debug, Default)]
+pub struct Layout {
+    /// Every card and every border, those around others before them.
+    pub nodes: Vec<Placed>,
+    /// The edges, those of a node in the order of the file.
+    pub links: Vec<Link>,
+}
+
+/// Something with a place: a node, or a branch of a `parallel` node.
+#[derive(Debug)]
+pub struct Placed {
+    /// Its name in this picture: the node's id, with a number behind it where another has it too.
+    pub key: Arc<str>,
+    /// The node's id, or the name of the branch.
+    pub id: Arc<str>,
+    /// The kind of the node; `branch` for a branch.
+    pub kind: &'static str,
+    /// What it is inside of.
+    pub inside: Option<Arc<str>>,
+    /// The left edge, from that of what it is inside of.
+    pub x: i32,
+    /// The upper edge, from that of what it is inside of.
+    pub y: i32,
+    /// Its width.
+    pub width: i32,
+    /// Its height; more than a card's if there are nodes inside.
+    pub height: i32,
+}
+
+/// An edge from one node to another.
+#[derive(Debug)]
+pub struct Link {
+    /// The key of the node it leaves.
+    pub from: Arc<str>,
+    /// The key of the node it enters.
+    pub to: Arc<str>,
+    /// Why it is there.
+    pub kind: LinkKind,
+    /// Whether it leads back.
+    pub is_back: bool,
+    /// Where it goes around cards in between, from the top; in the same space as its nodes.
+    pub bends: Vec<(i32, i32)>,
+}
+
+/// Finds a place for every node of a tool.
+pub fn layout(tool: &ToolDef) -> Layout {
+    let mut drawing = Drawing::default();
+    let body = drawing.body(&tool.nodes);
+    drawing.put(body, None, (0, 0));
+    drawing.layout
+}
+
+#[derive(Default)]
+struct Drawing {
+    layout: Layout,
+    /// How often an id was seen.
+    seen: HashMap<Arc<str>, usize>,
+}
+
+/// Nodes that belong together, with places among themselves.
+struct Body<'f> {
+    cards: Vec<Card<'f>>,
+    laid: Laid,
+    links: Vec<(usize, usize, LinkKind)>,
+}
+
+struct Card<'f> {
+    node: &'f NodeDef,
+    key: Arc<str>,
+    size: Size,
+    inner: Vec<(Option<Arc<str>>, Body<'f>)>,
+}
+
+impl Drawing {
+    fn body<'f>(&mut self, nodes: &'f [NodeDef]) -> Body<'f> {
+        let cards: Vec<Card<'f>> = nodes.iter().map(|node| self.card(node)).collect();
+        let mut positions = HashMap::new();
+        for (index, node) in nodes.iter().enumerate() {
+            positions.entry(node.id.as_str()).or_insert(index);
+        }
+        let links: Vec<(usize, usize, LinkKind)> = nodes
+            .iter()
+            .enumerate()
+            .flat_map(|(from, node)| links_of(node).into_iter().map(move |link| (from, link)))
+            .filter_map(|(from, (target, kind))| {
+                Some((from, *positions.get(target.as_str())?, kind))
+            })
+            .collect();
+        let sizes: Vec<Size> = cards.iter().map(|card| card.size).collect();
+        let arrows: Vec<(usize, usize)> = links.iter().map(|(from, to, _)| (*from, *to)).collect();
+        let start = nodes.iter().position(|node| matches!(node.kind, NodeKind::Entry));
+        let laid = layered(&sizes, &arrows, start.unwrap_or(0));
+        Body { cards, laid, links }
+    }
+
+    fn card<'f>(&mut self, node: &'f NodeDef) -> Card<'f> {
+        let key = self.key(node.id.to_arc());
+        let inner: Vec<(Option<Arc<str>>, Body<'f>)> = match &node.kind {
+            NodeKind::Foreach(foreach) => vec![(None, self.body(&foreach.body))],
+            NodeKind::Parallel(parallel) => parallel
+                .branches
+                .iter()
+                .map(|branch| (Some(branch.name.to_arc()), self.body(&branch.nodes)))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let inner: Vec<_> = inner.into_iter().filter(|(_, body)| !body.cards.is_empty()).collect();
+        Card { node, key, size: size_around(&inner), inner }
+    }
+
+    /// A name that nothing else in the picture has.
+    fn key(&mut self, id: Arc<str>) -> Arc<str> {
+        let count = self.seen.entry(Arc::clone(&id)).or_default();
+        *count += 1;
+        if *count == 1 { id } else { format!("{id} ({count})").into() }
+    }
+
+    /// Puts nodes into the picture, at a place in what is around them.
+    fn put(&mut self, body: Body<'_>, inside: Option<&Arc<str>>, at: (i32, i32)) {
+        let keys: Vec<Arc<str>> = body.cards.iter().map(|card| Arc::clone(&card.key)).collect();
+        for (card, (x, y)) in body.cards.into_iter().zip(&body.laid.places) {
+            self.layout.nodes.push(Placed {
+                key: Arc::clone(&card.key),
+                id: card.node.id.to_arc(),
+                kind: card.node.kind.name(),
+                inside: inside.cloned(),
+                x: at.0 + x,
+                y: at.1 + y,
+                width: card.size.width,
+                height: card.size.height,
+            });
+            self.put_inner(&card.key, card.size, card.inner);
+        }
+        let routes = body.laid.routes.into_iter();
+        for ((from, to, kind), route) in body.links.into_iter().zip(routes) {
+            self.layout.links.push(Link {
+                from: Arc::clone(&keys[from]),
+                to: Arc::clone(&keys[to]),
+                kind,
+                is_back: route.is_back,
+                bends: route.bends.iter().map(|(x, y)| (at.0 + x, at.1 + y)).collect(),
+            });
+        }
+    }
+
+    fn put_inner(
+        &mut self,
+        owner: &Arc<str>,
+        size: Size,
+        inner: Vec<(Option<Arc<str>>, Body<'_>)>,
+    ) {
+        let mut left = PADDING;
+        for (lane, body) in inner {
+            let Some(lane) = lane else {
+                // The nodes of a loop stand in the middle of it.
+                let left = (size.width - body.laid.size.width) / 2;
+                self.put(body, Some(owner), (left, CARD.height));
+                continue;
+            };
+            let width = body.laid.size.width + 2 * PADDING;
+            let key = self.key(format!("{owner}/{lane}").into());
+            self.layout.nodes.push(Placed {
+                key: Arc::clone(&key),
+                id: lane,
+                kind: "branch",
+                inside: Some(Arc::clone(owner)),
+                x: left,
+                y: CARD.height,
+                width,
+                height: body.laid.size.height + LANE_TITLE + PADDING,
+            });
+            self.put(body, Some(&key), (PADDING, LANE_TITLE));
+            left += width + PADDING;
+        }
+    }
+}
+
+/// The size of a card with these nodes inside it.
+fn size_around(inner: &[(Option<Arc<str>>, Body<'_>)]) -> Size {
+    if inner.is_empty() {
+        return CARD;
+    }
+    let (mut width, mut height) = (PADDING, 0);
+    for (lane, body) in inner {
+        let size = body.laid.size;
+        let (around, above) = if lane.is_some() { (2 * PADDING, LANE_TITLE + PADDING) } else { (0, 0) };
+        width += size.width + around + PADDING;
+        height = height.max(size.height + above);
+    }
+    Size { width: width.max(CARD.width), height: CARD.height + height + PADDING }
+}

@@ -1,0 +1,133 @@
+//! Where nodes stand when a tool is drawn.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use mcpgraph_diagnostics::Source;
+use mcpgraph_graph::{Layout, LinkKind, Placed, layout};
+
+use crate::support;
+
+fn laid(text: &str) -> Layout {
+    let (file, _) = mcpgraph_config::read_graph(&Source::new("graph.yaml", text), &|_| None);
+    layout(&file.unwrap().tools[0])
+}
+
+fn tool(nodes: &str) -> String {
+    format!("server: {{ name: a, version: '1' }}\ntools:\n  - name: t\n    nodes:\n{nodes}")
+}
+
+fn find<'l>(layout: &'l Layout, key: &str) -> &'l Placed {
+    layout.nodes.iter().find(|node| &*node.key == key).unwrap()
+}
+
+fn assert_apart(layout: &Layout) {
+    for (index, a) in layout.nodes.iter().enumerate() {
+        for b in &layout.nodes[index + 1..] {
+            let is_apart = a.inside != b.inside
+                || a.x + a.width <= b.x
+                || b.x + b.width <= a.x
+                || a.y + a.height <= b.y
+                || b.y + b.height <= a.y;
+            assert!(is_apart, "{a:?} and {b:?}");
+        }
+        if let Some(around) = &a.inside {
+            let around = find(layout, around);
+            assert!(a.x >= 0 && a.x + a.width <= around.width, "{a:?} in {around:?}");
+            assert!(a.y >= 0 && a.y + a.height <= around.height, "{a:?} in {around:?}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_node_has_its_place() {
+    for (name, source) in support::files("drawings") {
+        let (file, _) = mcpgraph_config::read_graph(&source, &|_| None);
+        let mut text = String::new();
+        for tool in &file.unwrap().tools {
+            let layout = layout(tool);
+            assert_apart(&layout);
+            for node in &layout.nodes {
+                let inside = node.inside.as_deref().unwrap_or("-");
+                let Placed { key, kind, x, y, width, height, .. } = node;
+                writeln!(text, "{key} ({kind}) in {inside} at {x},{y}: {width}×{height}").unwrap();
+            }
+        }
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(format!("{name}-layout"), text);
+        });
+    }
+}
+
+#[test]
+fn branches_stand_in_the_order_of_their_rules() {
+    let layout = laid(&tool(
+        "      - { id: entry, type: entry, next: choose }
+      - id: choose
+        type: switch
+        conditions:
+          - { rule: { var: a }, target: first }
+          - { rule: { var: b }, target: second }
+          - { target: third }
+      - { id: third, type: transform, transform: { expr: '3' }, next: exit }
+      - { id: second, type: transform, transform: { expr: '2' }, next: exit }
+      - { id: first, type: transform, transform: { expr: '1' }, next: exit }
+      - { id: exit, type: exit }
+",
+    ));
+    let x = |key| find(&layout, key).x;
+    assert!(x("first") < x("second") && x("second") < x("third"));
+    assert_eq!(x("second"), x("choose"), "three branches are even");
+    assert!(find(&layout, "entry").y < find(&layout, "choose").y);
+    assert_apart(&layout);
+}
+
+#[test]
+fn an_edge_that_leads_back_is_marked() {
+    let layout = laid(&tool(
+        "      - { id: entry, type: entry, next: step }
+      - { id: step, type: transform, transform: { expr: '1' }, next: more, onError: exit }
+      - { id: more, type: switch, conditions: [{ rule: { var: a }, target: step }, { target: exit }] }
+      - { id: exit, type: exit }
+",
+    ));
+    let back: Vec<_> = layout.links.iter().filter(|link| link.is_back).collect();
+    assert_eq!(back.len(), 1);
+    assert!(matches!(&back[0].kind, LinkKind::Case { index: 0, .. }));
+    assert_eq!((&*back[0].from, &*back[0].to), ("more", "step"));
+    let error = layout.links.iter().find(|link| link.kind == LinkKind::Error).unwrap();
+    assert_eq!(error.bends.len(), 1, "it passes the layer of the switch");
+}
+
+#[test]
+fn a_graph_with_errors_is_drawn_as_far_as_it_can_be() {
+    let layout = laid(&tool(
+        "      - { id: a, type: transform, transform: { expr: '1' }, next: nowhere }
+      - { id: a, type: entry, next: a }
+      - { type: odd }
+",
+    ));
+    let keys: Vec<&str> = layout.nodes.iter().map(|node| &*node.key).collect();
+    assert_eq!(keys, ["a", "a (2)", "#3"]);
+    assert_apart(&layout);
+}
+
+#[test]
+fn a_thousand_nodes_are_laid_out_at_once() {
+    let mut nodes = String::from("      - { id: entry, type: entry, next: n0 }\n");
+    for n in 0..1000 {
+        // Some arrows lead far down, some back.
+        let (near, far) = (n + 1, (n * 7 + 13) % 1000);
+        writeln!(
+            nodes,
+            "      - {{ id: n{n}, type: switch, conditions: [{{ rule: {{ var: a }}, target: n{far} }}, {{ target: n{near} }}] }}"
+        )
+        .unwrap();
+    }
+    nodes.push_str("      - { id: n1000, type: exit }\n");
+    let text = tool(&nodes);
+    let began = Instant::now();
+    let layout = laid(&text);
+    assert_eq!(layout.nodes.len(), 1002);
+    assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+}

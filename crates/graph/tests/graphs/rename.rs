@@ -1,0 +1,36 @@
+//! A node gets another name.
+
+use mcpgraph_config::model::Version;
+use mcpgraph_graph::rename_node;
+use mcpgraph_value::Value;
+
+fn renamed(nodes: &str, version: Version, to: &str) -> String {
+    let definition = Value::from_json(&format!(r#"{{"name":"t","nodes":{nodes}}}"#)).unwrap();
+    rename_node(&definition, version, "a", to).get("nodes").unwrap().to_json()
+}
+
+#[test]
+fn edges_and_expressions_follow() {
+    let nodes = r#"[
+        {"id":"a","type":"transform","transform":{"expr":"$.b.a + $.a.x + $executionCount(\"a\")"},"next":"a","onError":"a"},
+        {"id":"s","type":"switch","conditions":[{"rule":{"<":[{"var":"a.i"},{"var":"$.a.n"}]},"target":"a"},{"target":"b"}]},
+        {"id":"m","type":"mcp","args":{"x":"$.a.x","y":{"expr":"$count($.a)"},"z":"a","l":["$.a"]}},
+        {"id":"f","type":"foreach","items":"$.a.list","body":[{"id":"i","type":"transform","transform":{"expr":"item & $.a"}}]},
+        {"id":"p","type":"parallel","branches":{"a":[{"id":"q","type":"mcp","args":{"x":"$.a"},"next":"a"}]}}
+    ]"#;
+    let expected = r#"[{"id":"c","type":"transform","transform":{"expr":"$.b.a + $.c.x + $executionCount(\"c\")"},"next":"c","onError":"c"},{"id":"s","type":"switch","conditions":[{"rule":{"<":[{"var":"c.i"},{"var":"$.c.n"}]},"target":"c"},{"target":"b"}]},{"id":"m","type":"mcp","args":{"x":"$.c.x","y":{"expr":"$count($.c)"},"z":"a","l":["$.c"]}},{"id":"f","type":"foreach","items":"$.c.list","body":[{"id":"i","type":"transform","transform":{"expr":"item & $.c"}}]},{"id":"p","type":"parallel","branches":{"a":[{"id":"q","type":"mcp","args":{"x":"$.c"},"next":"c"}]}}]"#;
+    assert_eq!(renamed(nodes, Version::One, "c"), expected);
+}
+
+#[test]
+fn a_name_that_needs_quotes_gets_them() {
+    let nodes = r#"[{"id":"x","transform":{"expr":"$.a.n + $nodeExecution('a', 0)"}}]"#;
+    let expected = r#"[{"id":"x","transform":{"expr":"$.`a-b`.n + $nodeExecution('a-b', 0)"}}]"#;
+    assert_eq!(renamed(nodes, Version::One, "a-b"), expected);
+}
+
+#[test]
+fn what_is_no_expression_stays() {
+    let nodes = r#"[{"id":"x","args":{"x":"$.a"},"transform":{"expr":"$.a +"}}]"#;
+    assert_eq!(renamed(nodes, Version::Two, "c"), nodes);
+}
