@@ -8,6 +8,7 @@ mod client;
 mod command;
 mod setup_tests;
 mod start_order;
+mod studio;
 mod test;
 mod workspace;
 
@@ -33,6 +34,12 @@ enum Task {
     Test,
     /// Measures mcpgraph beside the npm package `mcpgraph` and prints ratios
     Bench,
+    /// Builds the pages of the studio; needs npm
+    Studio {
+        /// Serve them from their sources instead, beside a running `mcpgraph studio`
+        #[arg(long)]
+        dev: bool,
+    },
     /// Finds the functions a start goes through, for the order in which they are linked; needs
     /// valgrind
     StartOrder,
@@ -43,6 +50,7 @@ fn main() -> ExitCode {
         Task::SetupTests => setup_tests::run(&workspace),
         Task::Test => test::run(&workspace),
         Task::Bench => bench::run(&workspace),
+        Task::Studio { dev } => studio::run(&workspace, dev),
         Task::StartOrder => start_order::run(&workspace),
     });
     match result {

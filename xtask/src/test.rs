@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use crate::{
     client,
     command::run_visibly,
-    setup_tests,
+    setup_tests, studio,
     workspace::{Workspace, cargo},
 };
 
@@ -37,6 +37,8 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
         step("tests", &|| cargo_step(workspace, &tests));
     }
     step("the README's first command", &|| first_command(workspace));
+    step("studio", &|| studio::check(workspace));
+    step("studio in a browser", &|| studio::end_to_end(workspace));
     step("documentation tests", &|| cargo_step(workspace, &["test", "--workspace", "--doc"]));
     step("formatting", &|| cargo_step(workspace, &["fmt", "--all", "--check"]));
     step("lints", &|| {

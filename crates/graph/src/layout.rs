@@ -214,7 +214,8 @@ fn size_around(inner: &[(Option<Arc<str>>, Body<'_>)]) -> Size {
     let (mut width, mut height) = (PADDING, 0);
     for (lane, body) in inner {
         let size = body.laid.size;
-        let (around, above) = if lane.is_some() { (2 * PADDING, LANE_TITLE + PADDING) } else { (0, 0) };
+        let (around, above) =
+            if lane.is_some() { (2 * PADDING, LANE_TITLE + PADDING) } else { (0, 0) };
         width += size.width + around + PADDING;
         height = height.max(size.height + above);
     }

@@ -8,7 +8,7 @@ use mcpgraph_value::{Map, Value};
 /// that can be read. Names that an expression computes stay as they are.
 pub fn rename_node(definition: &Value, version: Version, from: &str, to: &str) -> Value {
     let renaming = Renaming { from, to, dollar_texts: version == Version::One };
-    renaming.member(definition, "nodes", |nodes| renaming.nodes(nodes))
+    member(definition, "nodes", |nodes| renaming.nodes(nodes))
 }
 
 struct Renaming<'a> {
@@ -29,13 +29,13 @@ impl Renaming<'_> {
             let value = match &**key {
                 "id" | "next" | "onError" => self.name(value),
                 "conditions" => each_item(value, |condition| {
-                    let condition = self.member(condition, "target", |name| self.name(name));
-                    self.member(&condition, "rule", |rule| self.rule(rule))
+                    let condition = member(condition, "target", |name| self.name(name));
+                    member(&condition, "rule", |rule| self.rule(rule))
                 }),
-                "transform" => self.member(value, "expr", |text| self.expression(text)),
+                "transform" => member(value, "expr", |text| self.expression(text)),
                 "items" => match value {
                     Value::String(_) => self.expression(value),
-                    _ => self.member(value, "expr", |text| self.expression(text)),
+                    _ => member(value, "expr", |text| self.expression(text)),
                 },
                 "args" => self.arguments(value),
                 "body" => self.nodes(value),
@@ -45,17 +45,6 @@ impl Renaming<'_> {
             (key.clone(), value)
         });
         Value::object(renamed.collect::<Map>())
-    }
-
-    /// The object with another value of one of its members.
-    fn member(&self, object: &Value, key: &str, change: impl FnOnce(&Value) -> Value) -> Value {
-        let (Some(members), Some(old)) = (object.as_object(), object.get(key)) else {
-            return object.clone();
-        };
-        let new = change(old);
-        let mut changed: Map = (**members).clone();
-        changed.insert(key, new);
-        changed.into()
     }
 
     fn name(&self, value: &Value) -> Value {
@@ -68,7 +57,7 @@ impl Renaming<'_> {
                 self.expression(value)
             }
             Value::Object(members) if members.len() == 1 && members.get("expr").is_some() => {
-                self.member(value, "expr", |text| self.expression(text))
+                member(value, "expr", |text| self.expression(text))
             }
             Value::Object(_) => each_member(value, |member| self.arguments(member)),
             Value::Array(_) => each_item(value, |item| self.arguments(item)),
@@ -123,7 +112,8 @@ impl Renaming<'_> {
 
     /// The text of an expression, with the new name in every place where it reads the old one.
     fn text<'r>(&self, text: &str, reads: impl Iterator<Item = &'r Read>) -> String {
-        let named = reads.filter(|read| read.names.first().is_some_and(|name| **name == *self.from));
+        let named =
+            reads.filter(|read| read.names.first().is_some_and(|name| **name == *self.from));
         let mut spans: Vec<_> = named.filter_map(|read| read.span.clone()).collect();
         spans.sort_by_key(|span| span.start);
         spans.dedup();
@@ -149,6 +139,16 @@ fn all(reads: &Reads) -> impl Iterator<Item = &Read> {
 fn is_plain(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The object with another value of one of its members.
+fn member(object: &Value, key: &str, change: impl FnOnce(&Value) -> Value) -> Value {
+    let (Some(members), Some(old)) = (object.as_object(), object.get(key)) else {
+        return object.clone();
+    };
+    let mut changed: Map = (**members).clone();
+    changed.insert(key, change(old));
+    changed.into()
 }
 
 fn each_item(list: &Value, change: impl Fn(&Value) -> Value) -> Value {

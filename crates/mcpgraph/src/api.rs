@@ -155,6 +155,11 @@ impl McpGraph {
         self.runtime.execute(call).await
     }
 
+    /// The upstream servers.
+    pub(crate) fn upstreams(&self) -> &Arc<Upstreams> {
+        &self.upstreams
+    }
+
     /// What calls the upstream servers' tools.
     pub(crate) fn tools(&self) -> Arc<dyn Tools> {
         Arc::clone(&self.upstreams) as _

@@ -134,6 +134,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     command.take_files(cli.files)?;
     match command {
         Command::Serve(args) => serve::serve(&args, &history),
+        Command::Studio(args) => serve::studio(&args, &history),
         Command::Toolkit(args) => toolkit::serve(&args.files, &history),
         Command::Run(args) => run::run(args, &history),
         Command::Runs(args) => runs::runs(args, &history),

@@ -9,15 +9,19 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post, put};
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};
+use mcpgraph_config::model::GraphFile;
 use mcpgraph_gateway::Gateway;
+use mcpgraph_graph::Graph;
 use mcpgraph_journal::{Journal, RunId};
 use mcpgraph_mcp::server::Guard;
 use mcpgraph_runtime::{DebugSessions, LiveRuns};
 use mcpgraph_telemetry::Metrics;
+use mcpgraph_toolkit::Documents;
+use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::Value;
 
 use crate::problem::Problem;
-use crate::{control, events, runs};
+use crate::{control, documents, events, expressions, fork, pages, runs, upstreams};
 
 /// The largest body a request may have.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -37,7 +41,22 @@ pub struct Studio {
     pub metrics: Metrics,
     /// Who may come.
     pub guard: Guard,
+    /// The files, where they can be seen and changed in a browser.
+    pub workshop: Option<Workshop>,
 }
+
+/// What the pages of the studio work on.
+pub struct Workshop {
+    /// Reads and saves the graph file.
+    pub documents: Arc<dyn Documents>,
+    /// The servers that the graph calls.
+    pub upstreams: Arc<Upstreams>,
+    /// Serves a file that was saved, at once.
+    pub serve: Box<Serve>,
+}
+
+/// Takes over a file and the graph that it says.
+pub type Serve = dyn Fn(&GraphFile, Arc<Graph>) + Send + Sync;
 
 /// What all requests share.
 pub(crate) struct Shared {
@@ -48,7 +67,18 @@ pub(crate) struct Shared {
 /// The paths of the interface. It must be called inside a runtime.
 pub fn router(studio: Studio) -> Router {
     let shared = Arc::new(Shared { studio, sessions: DebugSessions::new(LEASE) });
-    Router::new()
+    let mut router = Router::new();
+    if shared.studio.workshop.is_some() {
+        router = pages::routes()
+            .route("/api/graphs", get(documents::show).put(documents::save))
+            .route("/api/graphs/version", get(documents::version))
+            .route("/api/graphs/{tool}", get(documents::tool))
+            .route("/api/draft", post(documents::draft))
+            .route("/api/expr/test", post(expressions::test))
+            .route("/api/upstreams", get(upstreams::list))
+            .route("/api/upstreams/{server}/tools", get(upstreams::tools));
+    }
+    router
         .route("/metrics", get(metrics))
         .route("/api/status", get(runs::status))
         .route("/api/stats", get(runs::stats))
@@ -59,6 +89,9 @@ pub fn router(studio: Studio) -> Router {
         .route("/api/runs/{id}/events", get(events::of_run))
         .route("/api/runs/{id}/steps/{step}", get(runs::step))
         .route("/api/runs/{id}/steps/{step}/context", get(runs::context))
+        .route("/api/runs/{id}/diff", get(runs::diff))
+        .route("/api/runs/{id}/fork", post(fork::fork))
+        .route("/api/runs/{id}/fork/effects", post(fork::effects))
         .route(
             "/api/runs/{id}/debug",
             get(control::state).post(control::join).delete(control::leave),
@@ -121,6 +154,11 @@ impl Shared {
             .await
             .map_err(|_| Problem::internal("reading the record failed by a fault of mcpgraph"))?
             .map_err(Problem::from)
+    }
+
+    /// What the pages work on. Their paths are only there where there is one.
+    pub(crate) fn workshop(&self) -> Result<&Workshop, Problem> {
+        self.studio.workshop.as_ref().ok_or_else(|| Problem::not_found("there is no studio here"))
     }
 
     pub(crate) fn journal(&self) -> Result<Arc<Journal>, Problem> {

@@ -56,7 +56,7 @@ pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answ
     Ok(answer)
 }
 
-fn is_true(body: &Value, key: &str) -> Result<bool, Problem> {
+pub(crate) fn is_true(body: &Value, key: &str) -> Result<bool, Problem> {
     match body.get(key) {
         None | Some(Value::Null) => Ok(false),
         Some(Value::Bool(yes)) => Ok(*yes),

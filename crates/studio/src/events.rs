@@ -19,6 +19,7 @@ use serde::Deserialize;
 
 use crate::api::{Shared, run_id};
 use crate::problem::{Problem, json};
+use crate::short::shortened;
 
 /// How many events are read at a time.
 const PAGE: usize = 256;
@@ -31,27 +32,31 @@ const LOOK: Duration = Duration::from_secs(1);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct From {
+pub(crate) struct Wanted {
     /// The first event wanted.
     from: Option<u64>,
     /// How many at most, where they are asked for as one answer.
     limit: Option<usize>,
+    /// The size in bytes above which payloads are left out; see [`shortened`].
+    short: Option<usize>,
 }
 
 /// The events of a run: as a stream where the client takes one, otherwise those there are.
 pub(crate) async fn of_run(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
-    Query(from): Query<From>,
+    Query(wanted): Query<Wanted>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = run_id(&id)?;
     let journal = shared.journal()?;
-    let first = first(&from, &headers);
+    let first = first(&wanted, &headers);
     if !takes_stream(&headers) {
-        let limit = from.limit.unwrap_or(PAGE).clamp(1, 10_000);
+        let limit = wanted.limit.unwrap_or(PAGE).clamp(1, 10_000);
         let events = shared.read(move |journal| journal.events(id, first, limit)).await?;
-        let events: Vec<Value> = events.iter().map(|(seq, event)| numbered(*seq, event)).collect();
+        let numbered =
+            |(seq, event): &(u64, StoredEvent)| numbered(*seq, told(event, wanted.short));
+        let events: Vec<Value> = events.iter().map(numbered).collect();
         return Ok(json(&Map::from_iter([("events", events)]).into()));
     }
     // Following begins before the first look, so that nothing falls between the two.
@@ -60,15 +65,23 @@ pub(crate) async fn of_run(
     if !shared.studio.live.contains(id) && shared.read(move |all| all.run(id)).await?.is_none() {
         return Err(Problem::not_found(format!("there is no run {id}")));
     }
-    let reader =
-        Reader { shared, journal, follower, id, next: first, page: Vec::new(), ended: false };
+    let reader = Reader {
+        shared,
+        journal,
+        follower,
+        id,
+        next: first,
+        short: wanted.short,
+        page: Vec::new(),
+        ended: false,
+    };
     Ok(sse(stream::unfold(reader, Reader::next)))
 }
 
 /// The event to begin with: after the last one the client had, or the one it asks for.
-fn first(from: &From, headers: &HeaderMap) -> u64 {
+fn first(wanted: &Wanted, headers: &HeaderMap) -> u64 {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
-    last.map_or(from.from.unwrap_or(0), |last| last.saturating_add(1))
+    last.map_or(wanted.from.unwrap_or(0), |last| last.saturating_add(1))
 }
 
 fn takes_stream(headers: &HeaderMap) -> bool {
@@ -83,9 +96,16 @@ where
     Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
 }
 
-fn numbered(seq: u64, event: &StoredEvent) -> Value {
+fn told(event: &StoredEvent, short: Option<usize>) -> Value {
+    match short {
+        Some(limit) => shortened(event.to_value(), limit),
+        None => event.to_value(),
+    }
+}
+
+fn numbered(seq: u64, event: Value) -> Value {
     let mut map: Map = Map::from_iter([("seq", seq)]);
-    for (key, value) in event.to_value().as_object().into_iter().flat_map(|map| map.iter()) {
+    for (key, value) in event.as_object().into_iter().flat_map(|map| map.iter()) {
         map.insert(key.clone(), value.clone());
     }
     map.into()
@@ -98,6 +118,7 @@ struct Reader {
     follower: Follower,
     id: RunId,
     next: u64,
+    short: Option<usize>,
     /// What was read and not sent yet, the next last.
     page: Vec<(u64, StoredEvent)>,
     ended: bool,
@@ -114,7 +135,7 @@ impl Reader {
                 let sent = Event::default()
                     .id(seq.to_string())
                     .event(event.name())
-                    .data(event.to_value().to_json());
+                    .data(told(&event, self.short).to_json());
                 return Some((Ok(sent), self));
             }
             if self.ended {
@@ -141,15 +162,29 @@ impl Reader {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Since {
+    /// What an earlier answer said to come back with.
+    from: Option<u64>,
+    /// Only what changes from now on.
+    #[serde(default)]
+    new: bool,
+}
+
 /// Runs that are new or different, as a stream. The id of an event is what to come back with.
 pub(crate) async fn changes(
     State(shared): State<Arc<Shared>>,
-    Query(from): Query<From>,
+    Query(since): Query<Since>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let journal = shared.journal()?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
-    let since = last.or(from.from).unwrap_or(0);
+    let since = match last.or(since.from) {
+        Some(since) => since,
+        None if since.new => shared.read(Journal::latest_change).await?,
+        None => 0,
+    };
     let follower = journal.follow(None);
     let state = (journal, follower, since);
     Ok(sse(stream::unfold(state, |(journal, mut follower, mut since)| async move {

@@ -1,15 +1,23 @@
-//! The HTTP interface to runs: they are read, followed live, started and debugged through it.
+//! The web studio and its HTTP interface.
 //!
-//! This crate owns the paths under `/api` and `/metrics`, and what their answers look like. Runs are
-//! read from the journal and executed by the gateway's runtime; nothing of them is kept here but
-//! who debugs which.
+//! This crate owns the paths under `/api` and `/metrics`, what their answers look like, and the
+//! pages that a browser shows. Runs are read from the journal and executed by the gateway's
+//! runtime; graph files are read and saved through the toolkit's documents. Nothing is kept here
+//! but who debugs which run.
 //!
-//! It must not know the command line or files.
+//! It must not know the command line or the disk.
 
 mod api;
 mod control;
+mod documents;
 mod events;
+mod expressions;
+mod fork;
+mod pages;
 mod problem;
 mod runs;
+mod short;
+mod upstreams;
+mod view;
 
-pub use api::{Studio, router};
+pub use api::{Serve, Studio, Workshop, router};

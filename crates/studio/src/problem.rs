@@ -1,7 +1,7 @@
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
-use http::header::CONTENT_TYPE;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
 use mcpgraph_journal::JournalError;
 use mcpgraph_runtime::Unclear;
 use mcpgraph_value::{Map, Value};
@@ -45,6 +45,14 @@ impl Problem {
     }
 }
 
+/// Any JSON answer that nobody keeps, with a status.
+pub(crate) fn answer(status: StatusCode, value: &serde_json::Value) -> Response {
+    let mut response = Response::new(Body::from(value.to_string()));
+    *response.status_mut() = status;
+    mark_json(&mut response);
+    response
+}
+
 impl From<JournalError> for Problem {
     fn from(error: JournalError) -> Self {
         match error {
@@ -78,8 +86,12 @@ impl IntoResponse for Problem {
 /// A JSON answer that nobody keeps.
 pub(crate) fn json(value: &Value) -> Response {
     let mut response = Response::new(Body::from(value.to_json()));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
-    headers.insert(http::header::CACHE_CONTROL, http::HeaderValue::from_static("no-store"));
+    mark_json(&mut response);
     response
+}
+
+fn mark_json(response: &mut Response) {
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
 }

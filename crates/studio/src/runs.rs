@@ -114,6 +114,38 @@ pub(crate) async fn step(
     Ok(json(&shared.read(move |journal| journal.step(id, step)).await?.to_value()))
 }
 
+/// Two steps whose contexts are wanted beside each other.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sides {
+    a: u64,
+    b: u64,
+    /// The run of `b`, where it is another one.
+    with: Option<String>,
+}
+
+/// What two steps saw.
+pub(crate) async fn diff(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    Query(sides): Query<Sides>,
+) -> Answer {
+    let id = run_id(&id)?;
+    let other = sides.with.as_deref().map_or(Ok(id), run_id)?;
+    let (a, b) = shared
+        .read(move |journal| {
+            Ok((journal.context_at(id, sides.a)?, journal.context_at(other, sides.b)?))
+        })
+        .await?;
+    let names = [&a, &b].into_iter().filter_map(Value::as_object).flat_map(|seen| seen.keys());
+    let mut changed: Vec<&str> =
+        names.map(|name| &**name).filter(|name| a.get(name) != b.get(name)).collect();
+    changed.sort_unstable();
+    changed.dedup();
+    let changed: Vec<Value> = changed.into_iter().map(Value::from).collect();
+    Ok(json(&Map::from_iter([("a", a), ("b", b), ("changed", changed.into())]).into()))
+}
+
 pub(crate) async fn context(
     State(shared): State<Arc<Shared>>,
     Path((id, step)): Path<(String, u64)>,

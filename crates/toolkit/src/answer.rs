@@ -52,7 +52,7 @@ impl Failure {
         Value::Object(self.0)
     }
 
-    fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         json!({ "error": self.0 })
     }
 }

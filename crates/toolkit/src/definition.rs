@@ -19,7 +19,7 @@ pub(crate) struct Proposed {
 }
 
 /// The definitions of a file's tools, as they are written.
-pub(crate) fn definitions(file: &GraphFile) -> Vec<Value> {
+pub fn definitions(file: &GraphFile) -> Vec<Value> {
     let tools = file.tree.get("tools").map(|tools| tools.value.to_value());
     let tools = tools.as_ref().and_then(Value::as_array);
     tools.map(|tools| tools.as_slice().to_vec()).unwrap_or_default()

@@ -8,6 +8,10 @@ use mcpgraph_graph::Graph;
 
 /// Reads and saves the graph file. It is asked on threads that may block.
 pub trait Documents: Send + Sync + 'static {
+    /// The text of the graph file as it is now, whatever it says; the error says why it cannot be
+    /// read.
+    fn source(&self) -> Result<Arc<Source>, String>;
+
     /// The files as they are now.
     fn read(&self) -> Loaded;
 

@@ -106,6 +106,17 @@ pub(crate) async fn logic(arguments: Arguments) -> Answer {
     .await
 }
 
+/// Evaluates a JSONata expression as `testJSONata` does: `expression` on `context`, after
+/// `history`. The answer and the error are those of that tool.
+pub async fn try_jsonata(arguments: Value) -> Result<serde_json::Value, serde_json::Value> {
+    jsonata(Arguments(arguments)).await.map_err(Failure::into_value)
+}
+
+/// Evaluates a JSON Logic rule as `testJSONLogic` does.
+pub async fn try_logic(arguments: Value) -> Result<serde_json::Value, serde_json::Value> {
+    logic(Arguments(arguments)).await.map_err(Failure::into_value)
+}
+
 /// Evaluates where blocking is no harm; the work stops when the call is dropped.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce(Env) -> Result<T, Failure> + Send + 'static,

@@ -21,5 +21,7 @@ mod steps;
 mod toolkit;
 mod tools;
 
+pub use definition::definitions;
 pub use documents::{Documents, Loaded, NotSaved};
+pub use expressions::{try_jsonata, try_logic};
 pub use toolkit::Toolkit;

@@ -103,6 +103,11 @@ impl Health {
         }
     }
 
+    /// Whether the server is left alone.
+    pub(crate) fn is_resting(&self, now: Instant) -> bool {
+        matches!(self.circuit, Circuit::Open { until } if until > now)
+    }
+
     /// Reports how an admitted call went.
     pub(crate) fn report(&mut self, outcome: Outcome, now: Instant) {
         match outcome {

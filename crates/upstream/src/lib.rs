@@ -17,6 +17,7 @@ mod output;
 mod rounds;
 mod server;
 mod spec;
+mod status;
 mod upstreams;
 
 pub use catalogue::{ItemInfo, ToolInfo};
@@ -28,4 +29,5 @@ pub use mcpgraph_mcp::client::{CallEvent, ClientInfo, Reaper, Reply};
 pub use mcpgraph_mcp::message::{Raw, RpcError, raw};
 pub use output::{NodeOutput, output_of};
 pub use spec::{ServerSpec, Target, UpstreamOptions};
+pub use status::{ServerState, ServerStatus};
 pub use upstreams::Upstreams;

@@ -20,6 +20,7 @@ use crate::bounds::Bounds;
 use crate::catalogue::Catalogue;
 use crate::error::millis;
 use crate::health::{Admission, Health, Outcome};
+use crate::status::{ServerState, ServerStatus};
 use crate::{CallContext, Change, Changed, ServerSpec, UpstreamError, UpstreamOptions};
 
 /// How long a server that turned out to be legacy is started as such without being asked again.
@@ -305,6 +306,29 @@ impl Server {
         health.report(Outcome::Failed, now);
         if is_start || !health.is_start_proved() {
             health.start_failed(now);
+        }
+    }
+
+    /// How it stands now; nothing is started or asked for that.
+    pub(crate) fn status(&self) -> ServerStatus {
+        let connection = match &*self.slot.lock() {
+            Slot::Ready(connection) if !connection.is_closed() => Ok(connection.clone()),
+            Slot::Starting(_) => Err(ServerState::Starting),
+            Slot::Ready(_) | Slot::Idle => Err(ServerState::Idle),
+        };
+        let failure = self.last_failure.lock().clone();
+        let failed_with = failure.as_ref().and_then(|error| error.stderr().map(str::to_owned));
+        let is_resting = self.health.lock().is_resting(Instant::now());
+        let (state, stderr) = match connection {
+            Ok(connection) => (ServerState::Ready, Some(connection.stderr())),
+            Err(_) if is_resting => (ServerState::Resting, failed_with),
+            Err(state) => (state, failed_with),
+        };
+        ServerStatus {
+            name: self.name.clone(),
+            state,
+            failure: failure.map(|error| error.to_string()),
+            stderr: stderr.filter(|text| !text.is_empty()),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::catalogue::{ItemInfo, Kind, ToolInfo};
 use crate::error::millis;
 use crate::rounds::{MAX_ROUNDS, Questions};
 use crate::server::Server;
+use crate::status::ServerStatus;
 use crate::{CallContext, CallResult, Change, ServerSpec, UpstreamError, UpstreamOptions};
 
 /// How many changes wait for a slow listener before the oldest are lost to it.
@@ -62,6 +63,11 @@ impl Upstreams {
     /// The names, in the order of the configuration.
     pub fn names(&self) -> Vec<String> {
         self.servers.read().keys().cloned().collect()
+    }
+
+    /// How each server stands, in the order of the configuration. None is started for that.
+    pub fn status(&self) -> Vec<ServerStatus> {
+        self.servers.read().values().map(|server| server.status()).collect()
     }
 
     /// The servers as they are now, whatever [`Upstreams::replace`] does later: for those who must

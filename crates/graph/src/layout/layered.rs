@@ -166,7 +166,8 @@ fn vertices(
         let (from, to) = arrows[arrow];
         layers[from] + 1..layers[to]
     };
-    let needed: usize = (0..arrows.len()).filter(|it| forward(*it)).map(|it| between(it).len()).sum();
+    let needed: usize =
+        (0..arrows.len()).filter(|it| forward(*it)).map(|it| between(it).len()).sum();
     for arrow in (0..arrows.len()).filter(|arrow| forward(*arrow)) {
         let (from, to) = arrows[arrow];
         let mut last = from;

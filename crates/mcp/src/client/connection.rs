@@ -106,6 +106,11 @@ impl Connection {
         self.inner.is_http
     }
 
+    /// The end of what the server's process wrote to stderr; empty if it is no process of ours.
+    pub fn stderr(&self) -> String {
+        self.inner.link.transport.stderr()
+    }
+
     /// How much the server sent that is no message.
     pub fn noise(&self) -> u64 {
         self.inner.link.calls.noise()

@@ -125,6 +125,8 @@ pub(crate) enum LogFormat {
 pub(crate) enum Command {
     /// Serve the tools of a graph file over MCP
     Serve(ServeArgs),
+    /// See graphs, change them and watch them run, in a browser
+    Studio(StudioArgs),
     /// Serve the tools with which agents build graph tools, over stdio
     Toolkit(ToolkitArgs),
     /// Call one tool and print its result
@@ -181,9 +183,29 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
 
+    /// Serve the studio beside MCP, for a browser on this machine
+    #[arg(long, requires = "http")]
+    pub(crate) studio: bool,
+
     /// Do not watch the files for changes
     #[arg(long)]
     pub(crate) no_reload: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph studio -g graph.yaml                       at http://127.0.0.1:4747/
+  mcpgraph studio -g graph.yaml -m mcp.json --http 127.0.0.1:8080
+
+MCP is served beside it at /mcp: a client that calls a tool there can be watched in the studio.")]
+pub(crate) struct StudioArgs {
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+
+    /// Listen at this address of this machine
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4747")]
+    pub(crate) http: SocketAddr,
 }
 
 #[derive(Debug, Args)]
@@ -345,6 +367,7 @@ impl Command {
     pub(super) fn take_files(&mut self, before: FileArgs) -> anyhow::Result<()> {
         match self {
             Self::Serve(ServeArgs { files, .. })
+            | Self::Studio(StudioArgs { files, .. })
             | Self::Toolkit(ToolkitArgs { files })
             | Self::Run(RunArgs { files, .. })
             | Self::Runs(RunsArgs {

@@ -2,16 +2,20 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
+use mcpgraph_config::model::GraphFile;
+use mcpgraph_diagnostics::Source;
+use mcpgraph_graph::Graph;
 use mcpgraph_mcp::server::{
     Broadcaster, Guard, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
     standard_streams,
 };
-use mcpgraph_studio::Studio;
+use mcpgraph_studio::{Studio, Workshop};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::args::{FileArgs, HistoryArgs, ServeArgs};
+use super::args::{FileArgs, HistoryArgs, ServeArgs, StudioArgs};
+use super::toolkit::OnDisk;
 use super::watch::Watch;
 use super::{Exit, Threads, block_on, output, usage};
 use crate::load::Files;
@@ -20,6 +24,26 @@ use crate::{McpGraph, reload};
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     serve_files(files.files()?, Transport::Stdio, true, history)
+}
+
+/// `mcpgraph studio`.
+pub(super) fn studio(args: &StudioArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
+    let address = args.http;
+    refuse_strangers(address)?;
+    let config = HttpConfig::default();
+    let transport = Transport::Http { address, config, has_studio: true };
+    serve_files(args.files.files()?, transport, true, history)
+}
+
+/// The studio changes files and calls tools: it is for the person at this machine.
+fn refuse_strangers(address: SocketAddr) -> anyhow::Result<()> {
+    if address.ip().is_loopback() {
+        return Ok(());
+    }
+    Err(usage(format!(
+        "the studio changes files and nothing asks who you are, so it is not served at {address}, \
+         which other machines can reach; use a loopback address such as 127.0.0.1"
+    )))
 }
 
 /// `mcpgraph serve`.
@@ -32,14 +56,20 @@ pub(super) fn serve(args: &ServeArgs, history: &HistoryArgs) -> anyhow::Result<E
                  loopback address such as 127.0.0.1, or say --insecure"
             )));
         }
-        Some(address) => Transport::Http { address, config: http_config(args, address.ip()) },
+        Some(address) => {
+            if args.studio {
+                refuse_strangers(address)?;
+            }
+            let config = http_config(args, address.ip());
+            Transport::Http { address, config, has_studio: args.studio }
+        }
     };
     serve_files(args.files.files()?, transport, !args.no_reload, history)
 }
 
 enum Transport {
     Stdio,
-    Http { address: SocketAddr, config: HttpConfig },
+    Http { address: SocketAddr, config: HttpConfig, has_studio: bool },
 }
 
 fn http_config(args: &ServeArgs, address: IpAddr) -> HttpConfig {
@@ -65,10 +95,14 @@ fn serve_files(
     history: &HistoryArgs,
 ) -> anyhow::Result<Exit> {
     let seen = reload::fingerprint(&files);
+    let has_studio = matches!(transport, Transport::Http { has_studio: true, .. });
     let loaded = files.load();
     output::diagnostics(&loaded.diagnostics);
-    let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else {
-        return Ok(Exit::of(&loaded.diagnostics));
+    let (file, graph) = match (loaded.file, loaded.graph) {
+        (Some(file), Some(graph)) => (file, graph),
+        // A file that can be read can be mended in the studio.
+        _ if has_studio && Exit::of(&loaded.diagnostics) == Exit::Failure => nothing()?,
+        _ => return Ok(Exit::of(&loaded.diagnostics)),
     };
     let threads = match transport {
         Transport::Stdio => Threads::One,
@@ -82,7 +116,16 @@ fn serve_files(
         let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());
         let watched = tokio::spawn(Arc::clone(&gateway).follow_watched());
         let reload = follows.then(|| {
+            let files = files.clone();
             tokio::spawn(reload::follow(files, seen, Arc::clone(&product), gateway.clone()))
+        });
+        let workshop = has_studio.then(|| {
+            let (served, at) = (Arc::clone(&product), Arc::clone(&gateway));
+            Workshop {
+                documents: Arc::new(OnDisk::new(files, watch.journal().cloned())),
+                upstreams: Arc::clone(product.upstreams()),
+                serve: Box::new(move |file, graph| served.replace(&at, file, graph)),
+            }
         });
         let outcome = over(transport, gateway.clone(), broadcaster, |config| {
             watch.shown().map(|shown| {
@@ -92,6 +135,7 @@ fn serve_files(
                     live: shown.live.clone(),
                     metrics: shown.metrics.clone(),
                     guard: Guard::new(config),
+                    workshop,
                 })
             })
         })
@@ -108,6 +152,16 @@ fn serve_files(
     })
 }
 
+/// What is served while a file has errors: no tools.
+fn nothing() -> anyhow::Result<(GraphFile, Arc<Graph>)> {
+    let source = Source::new("nothing", "server: { name: mcpgraph, version: '0' }\ntools: []\n");
+    let (file, _) = mcpgraph_config::read_graph(&source, &|_| None);
+    let file = file.ok_or_else(|| anyhow::anyhow!("an empty graph cannot be read"))?;
+    let graph = mcpgraph_graph::compile(&file).0;
+    let graph = graph.ok_or_else(|| anyhow::anyhow!("an empty graph cannot be compiled"))?;
+    Ok((file, Arc::new(graph)))
+}
+
 async fn over(
     transport: Transport,
     service: Arc<dyn Service>,
@@ -122,12 +176,15 @@ async fn over(
             let (input, output) = standard_streams();
             serve_stdio(&server, input, output).await?;
         }
-        Transport::Http { address, config } => {
+        Transport::Http { address, config, has_studio } => {
             let listener = TcpListener::bind(address)
                 .await
                 .map_err(|error| anyhow::anyhow!("cannot listen at {address}: {error}"))?;
             let url = format!("http://{}{}", listener.local_addr()?, config.path);
             output::say(&format!("serving MCP at {url}\n"));
+            if has_studio {
+                output::say(&format!("the studio is at http://{}/\n", listener.local_addr()?));
+            }
             let beside = beside(&config);
             let mut router = http_router(&server, config);
             if let Some(beside) = beside {

@@ -20,8 +20,7 @@ pub(super) fn serve(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<E
     let Some(file) = loaded.file else { return Ok(Exit::of(&loaded.diagnostics)) };
     let watch = Watch::start(history, false);
     block_on(Threads::One, async move {
-        let documents =
-            OnDisk { files, masks: Masks::default(), journal: watch.journal().cloned() };
+        let documents = OnDisk::new(files, watch.journal().cloned());
         let options = upstream_options(&file.servers);
         let toolkit = Toolkit::new(Arc::new(documents), options, watch.instruments());
         let outcome = serve::over_stdio(Arc::clone(&toolkit) as _).await;
@@ -33,13 +32,18 @@ pub(super) fn serve(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<E
 }
 
 /// The files where the command line says they are.
-struct OnDisk {
+pub(super) struct OnDisk {
     files: Files,
     masks: Masks,
     journal: Option<Arc<Journal>>,
 }
 
 impl OnDisk {
+    /// What they say secretly is masked in the record.
+    pub(super) fn new(files: Files, journal: Option<Arc<Journal>>) -> Self {
+        Self { files, masks: Masks::default(), journal }
+    }
+
     fn loaded(&self, loaded: load::Loaded) -> Loaded {
         let load::Loaded { file, graph, mut diagnostics } = loaded;
         if let Some(file) = &file {
@@ -55,6 +59,10 @@ impl OnDisk {
 struct Declined;
 
 impl Documents for OnDisk {
+    fn source(&self) -> Result<Arc<Source>, String> {
+        mcpgraph_files::read(&self.files.graph).map_err(|error| error.to_string())
+    }
+
     fn read(&self) -> Loaded {
         self.loaded(self.files.load())
     }

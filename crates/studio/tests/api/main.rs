@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod graphs;
+mod pages;
+mod travel;
 mod world;
 
 use mcpgraph_value::Value;

@@ -1,22 +1,25 @@
 //! A server with the interface, and a client that sends bytes.
 
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use mcpgraph_diagnostics::Source;
+use mcpgraph_files::SaveError;
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_journal::{Journal, JournalOptions};
 use mcpgraph_mcp::server::{Broadcaster, Guard, HttpConfig};
 use mcpgraph_runtime::{Instruments, LiveRuns};
-use mcpgraph_studio::{Studio, router};
+use mcpgraph_studio::{Studio, Workshop, router};
 use mcpgraph_telemetry::Metrics;
-use mcpgraph_upstream::{ClientInfo, UpstreamOptions, Upstreams};
+use mcpgraph_toolkit::{Documents, Loaded, NotSaved};
+use mcpgraph_upstream::{ClientInfo, UpstreamOptions, Upstreams, specs};
 use mcpgraph_value::Value;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-const GRAPH: &str = r#"
+pub(crate) const GRAPH: &str = r#"
 server: { name: studio, version: "1" }
 tools:
   - name: sum_to
@@ -39,11 +42,13 @@ tools:
 pub(crate) struct World {
     address: std::net::SocketAddr,
     pub(crate) gateway: Arc<Gateway>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    /// The status line and the headers.
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -58,30 +63,58 @@ pub(crate) struct Sent {
 }
 
 impl World {
+    /// Without pages, as `serve --http` is.
     pub(crate) async fn new(records: bool) -> Self {
+        Self::of(GRAPH, records, false).await
+    }
+
+    /// With the pages and a file on the disk, as `studio` is.
+    pub(crate) async fn with_file(text: &str) -> Self {
+        Self::of(text, true, true).await
+    }
+
+    async fn of(text: &str, records: bool, has_file: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("graph.yaml"), text).unwrap();
         let journal = records
             .then(|| Arc::new(Journal::open(folder.path(), JournalOptions::default()).unwrap()));
-        let source = Source::new("graph.yaml", GRAPH);
-        let (file, _) = mcpgraph_config::read_graph(&source, &|_| None);
-        let graph = mcpgraph_graph::compile(&file.unwrap()).0.unwrap();
+        let documents = OnDisk(folder.path().join("graph.yaml"));
+        let loaded = documents.with_text(text);
+        let (file, graph) = (loaded.file.unwrap(), loaded.graph.unwrap());
         let info = ClientInfo { name: "test".into(), title: None, version: "1".into() };
-        let upstreams = Arc::new(Upstreams::new(IndexMap::new(), UpstreamOptions::new(info)));
+        let options = UpstreamOptions::new(info);
+        let upstreams = Arc::new(Upstreams::new(specs(&file.servers), options));
         let (metrics, live) = (Metrics::new(), LiveRuns::default());
         let instruments = Instruments {
             journal: journal.clone(),
             observers: vec![metrics.observer()],
             live: Some(live.clone()),
         };
-        let offer = Offer::new(Arc::new(graph), &[], &upstreams, instruments);
-        let gateway = Gateway::new(offer, upstreams, Broadcaster::new());
+        let offer = Offer::new(graph, &[], &upstreams, instruments.clone());
+        let gateway = Gateway::new(offer, Arc::clone(&upstreams), Broadcaster::new());
         let guard = Guard::new(&HttpConfig::default());
         let shown = Arc::clone(&gateway);
-        let router = router(Studio { gateway: shown, journal, live, metrics, guard });
+        let workshop = has_file.then(|| {
+            let (at, servers) = (Arc::clone(&gateway), Arc::clone(&upstreams));
+            Workshop {
+                documents: Arc::new(documents),
+                upstreams,
+                serve: Box::new(move |file, graph| {
+                    servers.replace(specs(&file.servers));
+                    at.replace(Offer::new(graph, &[], &servers, instruments.clone()));
+                }),
+            }
+        });
+        let router = router(Studio { gateway: shown, journal, live, metrics, guard, workshop });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { address, gateway, _folder: folder }
+        Self { address, gateway, folder }
+    }
+
+    /// The graph file.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("graph.yaml")
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -114,7 +147,7 @@ impl World {
         let mut text = String::new();
         stream.read_to_string(&mut text).await.unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        Answer { status: status(head), body: body.to_owned() }
+        Answer { status: status(head), head: head.to_owned(), body: body.to_owned() }
     }
 
     /// Follows a stream of events.
@@ -144,6 +177,41 @@ impl World {
         );
         stream.write_all(request.as_bytes()).await.unwrap();
         stream
+    }
+}
+
+/// A file, read and saved by the code of the product.
+struct OnDisk(PathBuf);
+
+impl Documents for OnDisk {
+    fn source(&self) -> Result<Arc<Source>, String> {
+        mcpgraph_files::read(&self.0).map_err(|error| error.to_string())
+    }
+
+    fn read(&self) -> Loaded {
+        self.with_text(self.source().unwrap().text())
+    }
+
+    fn with_text(&self, text: &str) -> Loaded {
+        let source = Source::new("graph.yaml", text);
+        let (file, mut diagnostics) = mcpgraph_config::read_graph(&source, &|_| None);
+        let Some(file) = file else { return Loaded { file, graph: None, diagnostics } };
+        let (graph, found) = mcpgraph_graph::compile(&file);
+        diagnostics.extend(found);
+        file.fill_pointers(&mut diagnostics);
+        let graph = graph.filter(|_| !diagnostics.has_errors()).map(Arc::new);
+        Loaded { file: Some(file), graph, diagnostics }
+    }
+
+    fn save(&self, old: &Source, new: &str) -> Result<(), NotSaved> {
+        let edit = |now: &Arc<Source>| {
+            if now.text() == old.text() { Ok(new.to_owned()) } else { Err(()) }
+        };
+        match mcpgraph_files::save(&self.0, old, edit) {
+            Ok(_) => Ok(()),
+            Err(SaveError::Edit(()) | SaveError::Changed { .. }) => Err(NotSaved::Changed),
+            Err(_) => Err(NotSaved::Failed("the disk".to_owned())),
+        }
     }
 }
 

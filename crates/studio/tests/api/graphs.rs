@@ -1,0 +1,157 @@
+//! Graph files: shown, changed, saved.
+
+use std::fs;
+
+use mcpgraph_value::{Map, Value};
+
+use crate::world::{Answer, GRAPH, World};
+
+const COMMENTED: &str = "\
+# Adds.
+server: { name: calc, version: '1' }
+tools:
+  - name: add
+    description: Adds two numbers
+    inputSchema: { type: object, properties: { a: { type: number } } }
+    nodes:
+      - { id: entry, type: entry, next: sum } # the arguments
+      - id: sum
+        type: transform
+        # One more.
+        transform: { expr: $.entry.a + 1 }
+        next: exit
+      - { id: exit, type: exit }
+";
+
+fn body(members: &[(&str, Value)]) -> String {
+    let map: Map = members.iter().map(|(key, value)| (*key, value.clone())).collect();
+    Value::from(map).to_json()
+}
+
+async fn save(world: &World, etag: &str, text: &str) -> Answer {
+    let headers = format!("Content-Type: application/json\r\nIf-Match: \"{etag}\"\r\n");
+    world.send("PUT", "/api/graphs", &headers, Some(&body(&[("text", text.into())]))).await
+}
+
+async fn draft(world: &World, text: &str, tool: &str, edit: &str) -> Answer {
+    let edit = Value::from_json(edit).unwrap();
+    let request = body(&[("text", text.into()), ("tool", tool.into()), ("edit", edit)]);
+    world.post("/api/draft", &request).await
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value.get(key).and_then(Value::as_array).unwrap().as_slice()
+}
+
+fn texts(values: &[Value], key: &str) -> Vec<String> {
+    let text = |value: &Value| value.get(key).and_then(Value::as_str).unwrap().to_owned();
+    values.iter().map(text).collect()
+}
+
+#[tokio::test]
+async fn a_file_is_shown_with_its_tools_and_their_nodes() {
+    let world = World::with_file(GRAPH).await;
+    let document = world.get("/api/graphs").await.json();
+    assert_eq!(document.get("valid"), Some(&Value::Bool(true)));
+    assert_eq!(texts(list(&document, "tools"), "name"), ["sum_to"]);
+    assert_eq!(document.get("text").and_then(Value::as_str), Some(GRAPH));
+    let version = world.get("/api/graphs/version").await;
+    assert_eq!(Some(version.text("etag").into()), document.get("etag").cloned());
+
+    let tool = world.get("/api/graphs/sum_to").await.json();
+    assert_eq!(texts(list(&tool, "nodes"), "key"), ["entry", "count", "more", "exit"]);
+    let kinds = texts(list(&tool, "links"), "kind");
+    assert_eq!(kinds, ["next", "next", "case", "otherwise"]);
+    assert_eq!(list(&tool, "links")[2].get("back"), Some(&Value::Bool(true)));
+    assert_eq!(tool.get("definition").unwrap().get("name"), Some(&Value::from("sum_to")));
+    assert_eq!(world.get("/api/graphs/nothing").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_draft_changes_the_text_and_nothing_else() {
+    let world = World::with_file(COMMENTED).await;
+    let rename = r#"{"op": "rename", "tool": "add", "node": "entry", "to": "given"}"#;
+    let answer = draft(&world, COMMENTED, "add", rename).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let text = answer.text("text");
+    assert!(text.contains("# Adds.") && text.contains("# the arguments"), "{text}");
+    assert!(text.contains("# One more.") && text.contains("$.given.a + 1"), "{text}");
+    let tool = answer.json().get("tool").cloned().unwrap();
+    assert_eq!(texts(list(&tool, "nodes"), "key"), ["given", "sum", "exit"]);
+    assert_eq!(fs::read_to_string(world.path()).unwrap(), COMMENTED);
+
+    let broken = text.replace("$.given.a", "$.nobody.a");
+    let answer = draft(&world, &broken, "add", "null").await.json();
+    assert_eq!(answer.get("valid"), Some(&Value::Bool(false)));
+    let problem = &list(answer.get("report").unwrap(), "diagnostics")[0];
+    assert_eq!(texts(std::slice::from_ref(problem), "code"), ["MG0303"]);
+    let pointer = problem.get("pointer").and_then(Value::as_str);
+    assert_eq!(pointer, Some("/tools/0/nodes/1/transform/expr"));
+
+    let unreadable = draft(&world, "tools: [", "add", "null").await.json();
+    assert_eq!(unreadable.get("readable"), Some(&Value::Bool(false)));
+    let odd = draft(&world, COMMENTED, "add", r#"{"op": "burn"}"#).await;
+    assert_eq!(odd.status, 400);
+    let unknown = draft(&world, COMMENTED, "add", r#"{"op": "delete", "tool": "x"}"#).await;
+    assert_eq!(unknown.status, 409);
+}
+
+#[tokio::test]
+async fn tools_are_added_and_run_once_they_are_saved() {
+    let world = World::with_file(COMMENTED).await;
+    let etag = world.get("/api/graphs/version").await.text("etag");
+    let add = r#"{"op": "add", "definition": {"name": "two", "inputSchema": {"type": "object"}, "nodes": [
+        {"id": "entry", "type": "entry", "next": "exit"}, {"id": "exit", "type": "exit"}]}}"#;
+    let answer = draft(&world, COMMENTED, "two", add).await;
+    let saved = save(&world, &etag, &answer.text("text")).await;
+    assert_eq!(saved.status, 200, "{}", saved.body);
+    assert_eq!(fs::read_to_string(world.path()).unwrap(), answer.text("text"));
+    world.start(r#"{"tool": "two", "arguments": {}}"#).await;
+}
+
+#[tokio::test]
+async fn a_file_that_somebody_else_changed_is_not_saved_over() {
+    let world = World::with_file(COMMENTED).await;
+    let etag = world.get("/api/graphs/version").await.text("etag");
+    let theirs = COMMENTED.replace("One more", "One less");
+    fs::write(world.path(), &theirs).unwrap();
+    let mine = COMMENTED.replace("Adds two", "Adds many");
+    let refused = save(&world, &etag, &mine).await;
+    assert_eq!(refused.status, 412);
+    let error = refused.json().get("error").cloned().unwrap();
+    assert_eq!(error.get("text").and_then(Value::as_str), Some(&*theirs));
+    let diff = error.get("diff").and_then(Value::as_str).unwrap();
+    assert!(diff.contains("-        # One less.") && diff.contains("Adds many"), "{diff}");
+    assert_eq!(fs::read_to_string(world.path()).unwrap(), theirs);
+
+    let seen = error.get("etag").and_then(Value::as_str).unwrap();
+    assert_eq!(save(&world, seen, &mine).await.status, 200);
+}
+
+#[tokio::test]
+async fn nothing_invalid_is_saved() {
+    let world = World::with_file(COMMENTED).await;
+    let etag = world.get("/api/graphs/version").await.text("etag");
+    let refused = save(&world, &etag, &COMMENTED.replace("next: sum", "next: nowhere")).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.body.contains("MG02"), "{}", refused.body);
+    let blind = world.put("/api/graphs", &body(&[("text", COMMENTED.into())])).await;
+    assert_eq!(blind.status, 400, "without If-Match");
+    assert_eq!(fs::read_to_string(world.path()).unwrap(), COMMENTED);
+}
+
+#[tokio::test]
+async fn servers_tell_how_they_stand() {
+    let text = COMMENTED.replace(
+        "tools:\n",
+        "mcpServers:\n  odd: { command: sh, args: [-c, 'echo no key >&2; exit 3'] }\ntools:\n",
+    );
+    let world = World::with_file(&text).await;
+    let before = world.get("/api/upstreams").await.json();
+    assert_eq!(texts(list(&before, "servers"), "state"), ["idle"]);
+    let tools = world.get("/api/upstreams/odd/tools").await;
+    assert_eq!(tools.status, 409);
+    let after = world.get("/api/upstreams").await.json();
+    assert_eq!(texts(list(&after, "servers"), "stderr"), ["no key\n"]);
+    assert_eq!(world.get("/api/upstreams/other/tools").await.status, 404);
+}

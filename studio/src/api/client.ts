@@ -1,0 +1,142 @@
+import type {
+  Breakpoint,
+  DebugState,
+  Draft,
+  Edit,
+  ExpressionResult,
+  ForkEffects,
+  ForkRequest,
+  GraphDocument,
+  Json,
+  JsonObject,
+  Report,
+  RunStatus,
+  RunSummary,
+  StepRecord,
+  ToolView,
+  Upstream,
+  UpstreamTool,
+} from './types';
+
+/** A request that was not answered as asked. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** What else the server says about it. */
+  readonly details: ProblemDetails;
+
+  constructor(status: number, details: ProblemDetails) {
+    super(details.message);
+    this.status = status;
+    this.code = details.code;
+    this.details = details;
+  }
+}
+
+export interface ProblemDetails {
+  code: string;
+  message: string;
+  etag?: string;
+  text?: string;
+  diff?: string;
+  report?: Report;
+}
+
+const UNREACHABLE: ProblemDetails = {
+  code: 'unreachable',
+  message: 'The server cannot be reached. It may have been stopped.',
+};
+
+async function send<T>(method: string, path: string, body?: unknown, etag?: string): Promise<T> {
+  const headers: Record<string, string> = {};
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (etag !== undefined) headers['If-Match'] = `"${etag}"`;
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+  } catch {
+    throw new Problem(0, UNREACHABLE);
+  }
+  const answer: unknown = await response.json().catch(() => null);
+  if (!response.ok) {
+    const error = (answer as { error?: ProblemDetails } | null)?.error;
+    const message = `The server answered ${response.status}.`;
+    throw new Problem(response.status, error ?? { code: 'unknown', message });
+  }
+  return answer as T;
+}
+
+const get = <T>(path: string) => send<T>('GET', path);
+const post = <T>(path: string, body: unknown = {}) => send<T>('POST', path, body);
+const part = encodeURIComponent;
+
+/** What to look for among the runs; all of it is in the address. */
+export interface RunFilter {
+  tool?: string;
+  status?: RunStatus;
+  text?: string;
+  slowerThan?: number;
+  since?: number;
+}
+
+export interface StartRequest {
+  tool: string;
+  arguments: JsonObject;
+  paused?: boolean;
+  breakpoints?: Breakpoint[];
+}
+
+export type Move = 'pause' | 'resume' | 'step' | 'stepOver' | 'stop';
+
+export const api = {
+  document: () => get<GraphDocument>('/api/graphs'),
+  version: () => get<{ etag: string }>('/api/graphs/version'),
+  tool: (name: string) => get<ToolView>(`/api/graphs/${part(name)}`),
+  draft: (text: string, tool: string | null, edit?: Edit) =>
+    post<Draft>('/api/draft', { text, tool, edit }),
+  save: (text: string, etag: string) => send<GraphDocument>('PUT', '/api/graphs', { text }, etag),
+
+  runs: (filter: RunFilter, before?: string) => {
+    const query = new URLSearchParams({ limit: '100' });
+    for (const [key, value] of Object.entries(filter)) if (value) query.set(key, String(value));
+    if (before) query.set('before', before);
+    return get<{ runs: RunSummary[]; next: string | null }>(`/api/runs?${query}`);
+  },
+  run: (id: string) => get<RunSummary>(`/api/runs/${id}`),
+  removeRun: (id: string) => send<unknown>('DELETE', `/api/runs/${id}`),
+  step: (run: string, step: number) => get<StepRecord>(`/api/runs/${run}/steps/${step}`),
+  context: (run: string, step: number) => get<JsonObject>(`/api/runs/${run}/steps/${step}/context`),
+  diff: (run: string, a: number, b: number, other?: string) => {
+    const query = new URLSearchParams({ a: String(a), b: String(b) });
+    if (other) query.set('with', other);
+    return get<{ a: Json; b: Json; changed: string[] }>(`/api/runs/${run}/diff?${query}`);
+  },
+
+  start: (request: StartRequest) => post<{ run: string }>('/api/runs', request),
+  fork: (run: string, request: ForkRequest) =>
+    post<{ run: string }>(`/api/runs/${run}/fork`, request),
+  forkEffects: (run: string, request: ForkRequest) =>
+    post<ForkEffects>(`/api/runs/${run}/fork/effects`, request),
+  join: (run: string, paused: boolean, breakpoints: Breakpoint[]) =>
+    post<DebugState>(`/api/runs/${run}/debug`, { paused, breakpoints }),
+  debugState: (run: string) => get<DebugState>(`/api/runs/${run}/debug`),
+  move: (run: string, move: Move) => post<DebugState>(`/api/runs/${run}/debug/${move}`),
+  setBreakpoints: (run: string, breakpoints: Breakpoint[]) =>
+    send<DebugState>('PUT', `/api/runs/${run}/debug/breakpoints`, { breakpoints }),
+
+  testExpression: (request: {
+    language: 'jsonata' | 'jsonlogic';
+    expression: Json;
+    run?: string;
+    step?: number;
+    context?: JsonObject;
+  }) => post<ExpressionResult>('/api/expr/test', request),
+
+  upstreams: () => get<{ servers: Upstream[] }>('/api/upstreams'),
+  upstreamTools: (server: string) =>
+    get<{ tools: UpstreamTool[] }>(`/api/upstreams/${part(server)}/tools`),
+};

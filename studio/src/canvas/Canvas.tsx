@@ -1,0 +1,126 @@
+import {
+  Background,
+  type Connection,
+  Controls,
+  MiniMap,
+  type NodeTypes,
+  ReactFlow,
+  useReactFlow,
+} from '@xyflow/react';
+import { useEffect, useMemo, useState } from 'react';
+import type { ToolView } from '../api/types';
+import { connect, disconnect, findNode, removeNode, usualConnection } from '../model/definition';
+import { useDocument } from '../state/document';
+import { useLocation } from '../state/location';
+import { isDark, usePreferences } from '../state/preferences';
+import { useRun } from '../state/run';
+import { type CardNode, type LinkEdge, toEdges, toNodes } from './flow';
+import GraphEdge from './GraphEdge';
+import { Legend } from './Legend';
+import { GroupCard, LaneBox, NodeCard } from './NodeCard';
+
+const NODE_TYPES: NodeTypes = { card: NodeCard, container: GroupCard, lane: LaneBox };
+const EDGE_TYPES = { link: GraphEdge };
+
+/** From this many nodes on, only those in sight are drawn. */
+const MANY_NODES = 150;
+
+/** From this many edges on, the tab key passes them by; the list has them too. */
+const MANY_EDGES = 50;
+
+export function Canvas({ view }: { view: ToolView }) {
+  const { tool, node, step, go } = useLocation();
+  const isRun = useRun((state) => state.id !== null);
+  const theme = usePreferences((state) => state.theme);
+  const set = useDocument((state) => state.set);
+  const [edge, setEdge] = useState<string | null>(null);
+  const nodes = useMemo(() => toNodes(view), [view]);
+  const edges = useMemo(() => toEdges(view), [view]);
+  const shownNodes = useMemo(
+    () => nodes.map((card) => (card.id === node ? { ...card, selected: true } : card)),
+    [nodes, node],
+  );
+  const shownEdges = useMemo(
+    () => edges.map((link) => (link.id === edge ? { ...link, selected: true } : link)),
+    [edges, edge],
+  );
+  const { showsRows, showsText } = usePreferences();
+  useFit(`${tool} ${isRun} ${showsRows} ${showsText}`);
+
+  const onConnect = ({ source, target }: Connection) => {
+    const from = findNode(view.definition, source);
+    void set(connect(view.definition, source, target, usualConnection(from)));
+  };
+  const onDelete = (gone: { nodes: CardNode[]; edges: LinkEdge[] }) => {
+    if (isRun) return;
+    let definition = view.definition;
+    for (const link of gone.nodes.length > 0 ? [] : gone.edges) {
+      if (link.data) definition = disconnect(definition, link.data.link);
+    }
+    for (const card of gone.nodes) definition = removeNode(definition, card.data.placed.id);
+    if (definition === view.definition) return;
+    go({ node: null });
+    setEdge(null);
+    void set(definition);
+  };
+
+  return (
+    <section
+      className={`canvas${step !== null ? ' past' : ''}${isRun ? ' fixed' : ''}`}
+      aria-label={`Graph of ${view.name}`}
+    >
+      <ReactFlow
+        nodes={shownNodes}
+        edges={shownEdges}
+        nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
+        colorMode={isDark(theme) ? 'dark' : 'light'}
+        onlyRenderVisibleElements={nodes.length > MANY_NODES}
+        edgesFocusable={edges.length <= MANY_EDGES}
+        nodesConnectable={!isRun}
+        nodesDraggable={false}
+        deleteKeyCode={isRun ? null : ['Delete', 'Backspace']}
+        onConnect={onConnect}
+        onDelete={onDelete}
+        onNodesChange={(changes) => {
+          for (const change of changes) {
+            if (change.type === 'select' && change.selected) go({ node: change.id });
+          }
+        }}
+        onEdgesChange={(changes) => {
+          for (const change of changes) {
+            if (change.type === 'select') setEdge(change.selected ? change.id : null);
+          }
+        }}
+        onPaneClick={() => go({ node: null })}
+        minZoom={0.05}
+        maxZoom={1.6}
+        fitView
+        fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
+      >
+        <Background gap={20} size={1} color="var(--line)" />
+        <Controls showInteractive={false} orientation="horizontal" position="top-right" />
+        <MiniMap
+          pannable
+          zoomable
+          position="bottom-right"
+          ariaLabel="Overview of the graph"
+          nodeColor="var(--line-strong)"
+          maskColor="color-mix(in srgb, var(--bg) 70%, transparent)"
+        />
+        <Legend />
+      </ReactFlow>
+    </section>
+  );
+}
+
+/** The whole graph is shown when there is another one, or another place for it. */
+function useFit(key: string) {
+  const { fitView } = useReactFlow();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the key, nothing else
+  useEffect(() => {
+    // The place has its new size a frame later, and React Flow has seen it after that.
+    const timer = setTimeout(() => void fitView({ maxZoom: 1, padding: 0.12 }), 60);
+    return () => clearTimeout(timer);
+  }, [key, fitView]);
+}

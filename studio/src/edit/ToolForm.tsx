@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import type { Json, JsonObject, ToolView } from '../api/types';
+import { pretty } from '../model/format';
+import { parseJson } from '../model/schema';
+import { useDocument } from '../state/document';
+import { Button } from '../ui/Button';
+import { CodeField, TextField } from './Controls';
+
+/** What clients are told of the tool. */
+export function ToolForm({ view }: { view: ToolView }) {
+  const { set, edit } = useDocument();
+  const [error, setError] = useState<string | null>(null);
+  const { definition } = view;
+  const remove = async () => {
+    if (!(await edit({ op: 'delete', tool: view.name }))) return;
+    const { document, open } = useDocument.getState();
+    await open(document?.tools[0]?.name ?? null);
+  };
+  const put = (key: string, value: Json) => void set({ ...definition, [key]: value });
+  return (
+    <div className="stack">
+      <TextField
+        label="Name"
+        value={view.name}
+        onCommit={(name) =>
+          name && void edit({ op: 'set', tool: view.name, definition: { ...definition, name } })
+        }
+      />
+      <TextField
+        label="Description"
+        value={typeof definition.description === 'string' ? definition.description : ''}
+        hint="Models decide by it when to call the tool."
+        onCommit={(text) => put('description', text)}
+      />
+      <CodeField
+        label="Schema of the arguments"
+        language="json"
+        height="240px"
+        value={pretty(definition.inputSchema ?? { type: 'object' })}
+        onCommit={(text) => {
+          const parsed = parseJson(text);
+          setError('error' in parsed ? parsed.error : null);
+          const isOther =
+            'value' in parsed &&
+            JSON.stringify(parsed.value) !== JSON.stringify(definition.inputSchema);
+          if ('value' in parsed && isOther) put('inputSchema', parsed.value as JsonObject);
+        }}
+      />
+      {error && <p className="callout bad">{error}</p>}
+      <div className="row">
+        <Button icon="trash" look="danger" onClick={() => void remove()}>
+          Delete the tool
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import type { Tab } from '../model/place';
+import { useLocation } from '../state/location';
+import { useCursor, useRun } from '../state/run';
+import { Empty } from '../ui/Empty';
+import { Tabs } from '../ui/Tabs';
+import { ContextTab } from './ContextTab';
+import { DiffTab } from './DiffTab';
+import { ExpressionTab } from './ExpressionTab';
+import { NodeTab } from './NodeTab';
+import { RunResult } from './RunResult';
+
+const TABS: { id: Tab; label: string }[] = [
+  { id: 'node', label: 'Node' },
+  { id: 'context', label: 'Context' },
+  { id: 'diff', label: 'Diff' },
+  { id: 'expression', label: 'Expression' },
+];
+
+/** What happened at the step that is looked at. */
+export function Inspector() {
+  const { tab, node, step: pinned, go } = useLocation();
+  const showsResult =
+    useRun((state) => state.model.finished !== null) && node === null && pinned === null;
+  const run = useRun((state) => state.id);
+  const step = useShownStep();
+  const isEmpty = useRun((state) => state.model.steps.length === 0);
+  if (run === null) return null;
+  return (
+    <aside className="panel" aria-label="Inspector">
+      <Tabs
+        label="What is shown of the step"
+        tabs={TABS}
+        selected={tab}
+        onSelect={(id) => go({ tab: id })}
+      >
+        {isEmpty ? (
+          <Empty title="Nothing has happened yet">
+            <p>The run has begun and waits for its first node.</p>
+          </Empty>
+        ) : step === null ? (
+          <Empty title="This node has not run">
+            <p>Up to this step, the run did not come by here.</p>
+          </Empty>
+        ) : (
+          <>
+            {tab === 'node' &&
+              (showsResult ? <RunResult /> : <NodeTab key={step} run={run} step={step} />)}
+            {tab === 'context' && <ContextTab run={run} step={step} />}
+            {tab === 'diff' && <DiffTab run={run} step={step} />}
+            {tab === 'expression' && <ExpressionTab key={step} run={run} step={step} />}
+          </>
+        )}
+      </Tabs>
+    </aside>
+  );
+}
+
+/** The step of the selected node that counts at the cursor; that of the cursor if none is selected. */
+function useShownStep(): number | null {
+  const cursor = useCursor();
+  const node = useLocation((location) => location.node);
+  return useRun((state) => {
+    if (node === null || state.model.steps[cursor]?.node === node) return cursor;
+    const steps = state.model.byNode.get(node) ?? [];
+    return steps.findLast((step) => step.step <= cursor)?.step ?? null;
+  });
+}

@@ -1,0 +1,31 @@
+import { duration } from '../model/format';
+import { useRun } from '../state/run';
+import { Payload } from './Payload';
+
+/** How a run ended, and with what. */
+export function RunResult() {
+  const { model, summary } = useRun();
+  const { finished } = model;
+  if (!finished) return null;
+  return (
+    <div className="stack">
+      <h2>{finished.error ? 'The run failed' : 'The run gave its result'}</h2>
+      {summary && (
+        <p className="muted">{`It took ${duration(summary.durationMs)} for ${summary.steps} steps.`}</p>
+      )}
+      {finished.error && (
+        <div className="callout bad">
+          <strong>
+            {finished.error.code} {finished.error.kind}
+          </strong>
+          <span className="plain">
+            {finished.error.message ?? finished.error.messageShort?.preview}
+          </span>
+        </div>
+      )}
+      <Payload title="Arguments" value={model.input} short={model.inputShort} />
+      <Payload title="Result" value={finished.result} short={finished.resultShort} />
+      <p className="muted">Select a card or a step to see what happened there.</p>
+    </div>
+  );
+}

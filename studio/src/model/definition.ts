@@ -1,0 +1,252 @@
+import type {
+  GraphLink,
+  Json,
+  JsonObject,
+  LinkKind,
+  NodeDefinition,
+  ToolDefinition,
+} from '../api/types';
+
+/** How a node is to be connected with another. */
+export type Connection = Exclude<LinkKind, 'case'> | 'rule';
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const nodesOf = (value: Json | undefined): NodeDefinition[] =>
+  Array.isArray(value) ? (value as NodeDefinition[]) : [];
+
+/** The lists of nodes inside a node. */
+function inner(node: NodeDefinition): NodeDefinition[][] {
+  const branches = isObject(node.branches) ? Object.values(node.branches) : [];
+  return [node.body, ...branches].map(nodesOf).filter((nodes) => nodes.length > 0);
+}
+
+/** Every node, those inside others after them. */
+export function allNodes(nodes: NodeDefinition[]): NodeDefinition[] {
+  return nodes.flatMap((node) => [node, ...inner(node).flatMap(allNodes)]);
+}
+
+export function findNode(tool: ToolDefinition, id: string): NodeDefinition | undefined {
+  return allNodes(tool.nodes).find((node) => node.id === id);
+}
+
+/** The list that a node belongs to. */
+export function siblings(tool: ToolDefinition, id: string): NodeDefinition[] {
+  const search = (nodes: NodeDefinition[]): NodeDefinition[] | null => {
+    if (nodes.some((node) => node.id === id)) return nodes;
+    for (const node of nodes) {
+      for (const list of inner(node)) {
+        const found = search(list);
+        if (found) return found;
+      }
+    }
+    return null;
+  };
+  return search(tool.nodes) ?? [];
+}
+
+/** The tool with every list of nodes changed, from the inside out. */
+function mapLists(
+  tool: ToolDefinition,
+  change: (nodes: NodeDefinition[]) => NodeDefinition[],
+): ToolDefinition {
+  const list = (nodes: NodeDefinition[]): NodeDefinition[] => change(nodes.map(within));
+  const within = (node: NodeDefinition): NodeDefinition => {
+    const copy: NodeDefinition = { ...node };
+    if (Array.isArray(node.body)) copy.body = list(nodesOf(node.body));
+    if (isObject(node.branches)) {
+      const branches = Object.entries(node.branches);
+      copy.branches = Object.fromEntries(
+        branches.map(([name, nodes]) => [name, list(nodesOf(nodes))]),
+      );
+    }
+    return copy;
+  };
+  return { ...tool, nodes: list(tool.nodes) };
+}
+
+function mapNode(
+  tool: ToolDefinition,
+  id: string,
+  change: (node: NodeDefinition) => NodeDefinition,
+): ToolDefinition {
+  return mapLists(tool, (nodes) => nodes.map((node) => (node.id === id ? change(node) : node)));
+}
+
+/** The tool with another definition of a node. */
+export function setNode(tool: ToolDefinition, node: NodeDefinition): ToolDefinition {
+  return mapNode(tool, node.id, () => node);
+}
+
+/** The member without a value is left out. */
+export function setMember(
+  node: NodeDefinition,
+  key: string,
+  value: Json | undefined,
+): NodeDefinition {
+  const { [key]: _, ...rest } = node;
+  if (value === undefined) return rest as NodeDefinition;
+  return { ...node, [key]: value };
+}
+
+/** A name that no node of the tool has. */
+export function freshId(tool: ToolDefinition, base: string): string {
+  const taken = new Set(allNodes(tool.nodes).map((node) => node.id));
+  if (!taken.has(base)) return base;
+  let number = 2;
+  while (taken.has(`${base}_${number}`)) number += 1;
+  return `${base}_${number}`;
+}
+
+/** What a new node of a kind says before anybody has filled it in. */
+export function template(tool: ToolDefinition, type: string, server?: string): NodeDefinition {
+  const id = (base: string) => freshId(tool, base);
+  switch (type) {
+    case 'transform':
+      return { id: id('transform'), type, transform: { expr: '$' } };
+    case 'mcp':
+      return { id: id('call'), type, server: server ?? 'server', tool: 'tool', args: {} };
+    case 'switch':
+      return { id: id('switch'), type, conditions: [] };
+    case 'foreach': {
+      const body = [{ id: id('each'), type: 'transform', transform: { expr: 'item' } }];
+      return { id: id('foreach'), type, items: { expr: '[]' }, body };
+    }
+    case 'parallel': {
+      const branch = (name: string) => [
+        { id: id(name), type: 'transform', transform: { expr: '$' } },
+      ];
+      return {
+        id: id('parallel'),
+        type,
+        branches: { left: branch('left'), right: branch('right') },
+      };
+    }
+    case 'graph':
+      return { id: id('graph'), type, tool: 'tool', args: {} };
+    default:
+      return { id: id(type), type };
+  }
+}
+
+/** The tool with a new node: between `after` and where that leads, or at the end. */
+export function addNode(
+  tool: ToolDefinition,
+  node: NodeDefinition,
+  after: string | null,
+): ToolDefinition {
+  const before = after ? findNode(tool, after) : undefined;
+  const splits = before && before.type !== 'switch' && before.type !== 'exit';
+  const follows = splits && typeof before.next === 'string' ? before.next : undefined;
+  const leads = node.type !== 'exit' && node.type !== 'switch' && follows !== undefined;
+  const added = leads ? { ...node, next: follows } : withDefault(node, follows);
+  if (!before) return { ...tool, nodes: [...tool.nodes, added] };
+  return mapLists(tool, (nodes) => {
+    const at = nodes.findIndex((known) => known.id === before.id);
+    if (at < 0) return nodes;
+    const linked = nodes.map((known) =>
+      splits && known.id === before.id ? { ...known, next: node.id } : known,
+    );
+    return [...linked.slice(0, at + 1), added, ...linked.slice(at + 1)];
+  });
+}
+
+/** A switch goes on to where the node before it led. */
+function withDefault(node: NodeDefinition, target: string | undefined): NodeDefinition {
+  return node.type === 'switch' && target !== undefined
+    ? { ...node, conditions: [{ target }] }
+    : node;
+}
+
+const conditionsOf = (node: NodeDefinition): JsonObject[] =>
+  Array.isArray(node.conditions) ? node.conditions.filter(isObject) : [];
+
+/** The tool with an edge more. */
+export function connect(
+  tool: ToolDefinition,
+  from: string,
+  to: string,
+  as: Connection,
+): ToolDefinition {
+  return mapNode(tool, from, (node) => {
+    if (as === 'error') return { ...node, onError: to };
+    if (node.type !== 'switch') return { ...node, next: to };
+    const conditions = conditionsOf(node);
+    const rules = conditions.filter((condition) => condition.rule !== undefined);
+    const otherwise = conditions.filter((condition) => condition.rule === undefined);
+    if (as === 'rule') {
+      const added: JsonObject = { rule: { '==': [1, 1] }, target: to };
+      return { ...node, conditions: [...rules, added, ...otherwise] };
+    }
+    return { ...node, conditions: [...rules, { target: to }] };
+  });
+}
+
+/** What dragging from a node to another means. */
+export function usualConnection(node: NodeDefinition | undefined): Connection {
+  if (node?.type !== 'switch') return 'next';
+  const hasOtherwise =
+    node.next !== undefined || conditionsOf(node).some((condition) => condition.rule === undefined);
+  return hasOtherwise ? 'rule' : 'otherwise';
+}
+
+/** The tool without an edge. */
+export function disconnect(tool: ToolDefinition, link: GraphLink): ToolDefinition {
+  return mapNode(tool, link.from, (node) => {
+    switch (link.kind) {
+      case 'error':
+        return setMember(node, 'onError', undefined);
+      case 'next':
+        return setMember(node, 'next', undefined);
+      case 'case': {
+        let rule = -1;
+        const kept = conditionsOf(node).filter((condition) => {
+          if (condition.rule !== undefined) rule += 1;
+          return condition.rule === undefined || rule !== link.index;
+        });
+        return { ...node, conditions: kept };
+      }
+      case 'otherwise': {
+        const kept = conditionsOf(node).filter((condition) => condition.rule !== undefined);
+        return setMember({ ...node, conditions: kept }, 'next', undefined);
+      }
+    }
+  });
+}
+
+/** The tool without a node: what led to it leads to where it led. */
+export function removeNode(tool: ToolDefinition, id: string): ToolDefinition {
+  const next = findNode(tool, id)?.next;
+  const onwards = typeof next === 'string' && next !== id ? next : undefined;
+  const redirected = (node: NodeDefinition): NodeDefinition => {
+    let changed = node;
+    for (const key of ['next', 'onError']) {
+      if (node[key] === id) changed = setMember(changed, key, onwards);
+    }
+    if (!Array.isArray(node.conditions)) return changed;
+    const conditions = conditionsOf(node)
+      .map((condition) =>
+        condition.target === id && onwards ? { ...condition, target: onwards } : condition,
+      )
+      .filter((condition) => condition.target !== id);
+    return { ...changed, conditions };
+  };
+  return mapLists(tool, (nodes) => nodes.filter((node) => node.id !== id).map(redirected));
+}
+
+/** The node that a pointer of a problem is about. */
+export function nodeAt(tool: ToolDefinition, pointer: string): string | null {
+  let place: Json | undefined = tool;
+  let found: string | null = null;
+  for (const token of pointer.split('/').slice(1)) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(place)) place = place[Number(key)];
+    else if (isObject(place)) place = place[key];
+    else break;
+    if (isObject(place) && typeof place.id === 'string' && typeof place.type === 'string') {
+      found = place.id;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,43 @@
+import type { Json } from '../api/types';
+
+export function duration(ms: number | null): string {
+  if (ms === null) return '';
+  if (ms < 1) return `${Math.max(Math.round(ms * 1000), 0)} µs`;
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+export function bytes(size: number): string {
+  if (size < 1024) return `${size} bytes`;
+  if (size < 1024 * 1024) return `${(size / 1024).toFixed(1)} KiB`;
+  return `${(size / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+/** The time of day of today, the date of other days. */
+export function moment(text: string, now = new Date()): string {
+  const date = new Date(text);
+  const time = date.toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  if (date.toDateString() === now.toDateString()) return time;
+  return `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${time}`;
+}
+
+export function plural(count: number, word: string, words = `${word}s`): string {
+  return `${count} ${count === 1 ? word : words}`;
+}
+
+export function pretty(value: Json | undefined): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2);
+}
+
+/** A text of several lines in one. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

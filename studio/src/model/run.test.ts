@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../api/types';
+import { emptyRun, extend, markAt, momentOf, takenAt } from './run';
+
+/** A run of entry → count (twice, over a switch) → exit. */
+function events(): RunEvent[] {
+  const nodes = ['entry', 'count', 'more', 'count', 'more', 'exit'];
+  const steps = nodes.flatMap((node, step): RunEvent[] => {
+    const [seq, beganMs] = [1 + step * 2, step * 10];
+    const place = { step, path: String(step), node, kind: 'transform' as const };
+    return [
+      { type: 'stepStarted', seq, atMs: beganMs, beganMs, ...place },
+      {
+        type: 'stepFinished',
+        seq: seq + 1,
+        atMs: beganMs + 4,
+        step,
+        edge: nodes[step + 1] ?? null,
+        output: step,
+      },
+    ];
+  });
+  return [
+    { type: 'started', seq: 0, atMs: 0, tool: 'sum', input: { n: 2 } },
+    ...steps,
+    { type: 'finished', seq: 13, atMs: 60, result: 5 },
+  ];
+}
+
+describe('a run', () => {
+  it('is the same however its events arrive', () => {
+    const whole = extend(emptyRun(), events());
+    let piecewise = emptyRun();
+    for (const event of events()) piecewise = extend(piecewise, [event]);
+    expect(piecewise).toEqual(whole);
+    expect(whole.finished?.result).toBe(5);
+  });
+
+  it('takes every event once, also when a stream begins anew', () => {
+    const whole = extend(emptyRun(), events());
+    expect(extend(whole, events().slice(0, 5))).toEqual(whole);
+  });
+
+  it('does not change what was shown before', () => {
+    const before = extend(emptyRun(), events().slice(0, 5));
+    const copy = structuredClone({ ...before, byNode: [...before.byNode] });
+    extend(before, events().slice(5));
+    expect({ ...before, byNode: [...before.byNode] }).toEqual(copy);
+  });
+
+  it('says how a node stood at any moment', () => {
+    const run = extend(emptyRun(), events());
+    const at = (step: number) => markAt(run, 'count', momentOf(run, step));
+    expect(at(0)).toMatchObject({ state: 'idle', count: 0 });
+    expect(at(1)).toMatchObject({ state: 'done', count: 1, ms: 4, step: 1 });
+    expect(at(2)).toMatchObject({ count: 1 });
+    expect(at(5)).toMatchObject({ state: 'done', count: 2, step: 3 });
+    const halfway = extend(emptyRun(), events().slice(0, 4));
+    expect(markAt(halfway, 'count', 3)).toMatchObject({ state: 'running', ms: null });
+  });
+
+  it('knows the edges that were taken', () => {
+    const run = extend(emptyRun(), events());
+    expect([...takenAt(run, momentOf(run, 2))]).toEqual([
+      'entry→count',
+      'count→more',
+      'more→count',
+    ]);
+    expect(takenAt(run, momentOf(run, 5)).has('more→exit')).toBe(true);
+  });
+
+  it('shows a pause at the node it waits for', () => {
+    const paused: RunEvent = { type: 'paused', seq: 3, atMs: 5, why: 'before', node: 'count' };
+    const run = extend(emptyRun(), [...events().slice(0, 3), paused]);
+    expect(markAt(run, 'count', 3).state).toBe('paused');
+    expect(markAt(run, 'count', 1).state).toBe('idle');
+    const gone = extend(run, [{ type: 'resumed', seq: 4, atMs: 6, waitedMs: 1 }]);
+    expect(markAt(gone, 'count', 4).state).toBe('idle');
+  });
+
+  it('keeps steps of called tools apart from nodes of the same name', () => {
+    const started = (
+      step: number,
+      path: string,
+      node: string,
+      kind: 'graph' | 'transform',
+      seq: number,
+    ): RunEvent => ({ type: 'stepStarted', step, path, node, kind, seq, atMs: 0, beganMs: 0 });
+    const run = extend(emptyRun(), [
+      started(0, '0', 'call', 'graph', 0),
+      started(1, '0.0.0', 'entry', 'transform', 1),
+      started(2, '1', 'entry', 'transform', 2),
+    ]);
+    expect(run.steps.map((step) => step.foreign)).toEqual([false, true, false]);
+    expect(run.byNode.get('entry')?.map((step) => step.step)).toEqual([2]);
+  });
+});

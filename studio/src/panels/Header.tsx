@@ -1,0 +1,70 @@
+import type { Screen } from '../model/place';
+import { useDialogs } from '../state/dialogs';
+import { useDocument } from '../state/document';
+import { useLocation } from '../state/location';
+import { type Theme, usePreferences } from '../state/preferences';
+import { Button } from '../ui/Button';
+import { Icon, type IconName } from '../ui/Icon';
+
+const SCREENS: { id: Screen; label: string }[] = [
+  { id: 'graph', label: 'Graph' },
+  { id: 'runs', label: 'Runs' },
+  { id: 'upstreams', label: 'Upstreams' },
+];
+
+const THEMES: Record<Theme, { next: Theme; icon: IconName; label: string }> = {
+  system: { next: 'light', icon: 'half', label: 'Theme of the system' },
+  light: { next: 'dark', icon: 'sun', label: 'Light theme' },
+  dark: { next: 'system', icon: 'moon', label: 'Dark theme' },
+};
+
+export function Header() {
+  const { screen, tool, go } = useLocation();
+  const server = useDocument((state) => state.document?.server);
+  const file = useDocument((state) => state.document?.file);
+  const { theme, set } = usePreferences();
+  const show = useDialogs((state) => state.show);
+  const { next, icon, label } = THEMES[theme];
+  return (
+    <header className="head">
+      <span className="brand">
+        <img src="/icon.svg" alt="" />
+        mcpgraph
+      </span>
+      <span className="crumbs" title={file}>
+        {server && <span className="truncate">{server.title}</span>}
+        {tool && screen === 'graph' && (
+          <>
+            <Icon name="right" />
+            <strong className="truncate">{tool}</strong>
+          </>
+        )}
+      </span>
+      <span className="spread" />
+      <nav className="segmented" aria-label="Screens">
+        {SCREENS.map(({ id, label }) => (
+          <button
+            key={id}
+            type="button"
+            aria-current={id === screen ? 'page' : undefined}
+            onClick={() => go({ screen: id }, 'push')}
+          >
+            {label}
+          </button>
+        ))}
+      </nav>
+      <span className="spread" />
+      <Button icon="search" onClick={() => show({ name: 'search' })}>
+        Search <kbd>⌘K</kbd>
+      </Button>
+      <Button
+        icon="help"
+        look="quiet"
+        title="Keyboard shortcuts"
+        shortcut="?"
+        onClick={() => show({ name: 'shortcuts' })}
+      />
+      <Button icon={icon} look="quiet" title={label} onClick={() => set({ theme: next })} />
+    </header>
+  );
+}

@@ -1,0 +1,151 @@
+import { useEffect, useMemo, useState } from 'react';
+import { duration } from '../model/format';
+import { durationOf, type Step } from '../model/run';
+import { bars } from '../model/timeline';
+import { useLocation } from '../state/location';
+import { usePreferences } from '../state/preferences';
+import { isLive, lastStep, seek, useCursor, useRun } from '../state/run';
+import { Button } from '../ui/Button';
+import { Rows } from './Rows';
+import { Scrubber } from './Scrubber';
+
+/** The pause between two steps of a playback. */
+const PLAY_MS = { 1: 700, 4: 175 };
+
+/** Time in a run: every step as a bar, and where one is. */
+export function Timeline() {
+  const model = useRun((state) => state.model);
+  const live = useRun(isLive);
+  const last = useRun(lastStep);
+  const cursor = useCursor();
+  const { step: pinned, go } = useLocation();
+  const { showsRows, hidesIdle, set } = usePreferences();
+  const [text, setText] = useState('');
+  const all = useMemo(() => bars(model), [model]);
+  const hits = useMemo(() => search(model.steps, text), [model, text]);
+  const step = model.steps[cursor];
+  if (last < 0) return null;
+  const nextHit = [...hits].find((hit) => hit > cursor) ?? [...hits][0];
+  return (
+    <section className="timeline" aria-label="Timeline">
+      <div className="row">
+        <Button
+          icon="left"
+          look="quiet"
+          title="Step back"
+          shortcut="["
+          disabled={cursor <= 0}
+          onClick={() => seek(cursor - 1)}
+        />
+        <Playback cursor={cursor} last={last} />
+        <Button
+          icon="right"
+          look="quiet"
+          title="Step forward"
+          shortcut="]"
+          disabled={cursor >= last}
+          onClick={() => seek(cursor + 1)}
+        />
+        <span>
+          Step <strong>{cursor}</strong> of {last}
+        </span>
+        {step && (
+          <span className="muted truncate">
+            {step.node} · +{duration(step.beganMs)} · {duration(durationOf(step, model))}
+          </span>
+        )}
+        {live && pinned === null && <span className="chip busy">live</span>}
+        {live && pinned !== null && (
+          <Button
+            look="quiet"
+            icon="play"
+            shortcut="Esc"
+            title="Follow the run"
+            onClick={() => go({ step: null })}
+          >
+            Go live
+          </Button>
+        )}
+        <span className="spread" />
+        <input
+          className="input search"
+          type="search"
+          aria-label="Find in the steps"
+          placeholder="Find in steps"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        {text !== '' && (
+          <Button
+            look="quiet"
+            disabled={nextHit === undefined}
+            onClick={() => nextHit !== undefined && seek(nextHit)}
+          >
+            {hits.size} found
+          </Button>
+        )}
+        {showsRows && (
+          <Button
+            look="quiet"
+            aria-pressed={hidesIdle}
+            title="Leave out time in which nothing ran"
+            onClick={() => set({ hidesIdle: !hidesIdle })}
+          >
+            Hide idle
+          </Button>
+        )}
+        <Button
+          icon="rows"
+          look="quiet"
+          aria-pressed={showsRows}
+          title="A row for each node"
+          onClick={() => set({ showsRows: !showsRows })}
+        >
+          Rows
+        </Button>
+      </div>
+      <Scrubber bars={all} cursor={cursor} hits={hits} label={`${step?.node ?? ''}`} />
+      {showsRows && <Rows model={model} cursor={cursor} hidesIdle={hidesIdle} />}
+    </section>
+  );
+}
+
+function search(steps: Step[], text: string): Set<number> {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return new Set();
+  const matches = (step: Step) =>
+    [step.node, step.error?.code, step.error?.message, JSON.stringify(step.output ?? null)].some(
+      (part) => part?.toLowerCase().includes(wanted),
+    );
+  return new Set(steps.filter((step) => step && matches(step)).map((step) => step.step));
+}
+
+function Playback({ cursor, last }: { cursor: number; last: number }) {
+  const [speed, setSpeed] = useState<0 | 1 | 4>(0);
+  useEffect(() => {
+    if (speed === 0) return;
+    if (cursor >= last) {
+      setSpeed(0);
+      return;
+    }
+    const timer = setTimeout(() => seek(cursor + 1), PLAY_MS[speed]);
+    return () => clearTimeout(timer);
+  }, [speed, cursor, last]);
+  const press = () => {
+    if (speed === 0 && cursor >= last) seek(0);
+    setSpeed(speed === 0 ? 1 : speed === 1 ? 4 : 0);
+  };
+  return (
+    <Button
+      icon={speed === 4 ? 'pause' : 'play'}
+      look="quiet"
+      aria-pressed={speed > 0}
+      title={
+        speed === 0 ? 'Play the run' : speed === 1 ? 'Play four times as fast' : 'Stop playing'
+      }
+      onClick={press}
+    >
+      {speed === 0 ? undefined : `${speed}×`}
+    </Button>
+  );
+}

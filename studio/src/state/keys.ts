@@ -1,0 +1,161 @@
+import { useEffect } from 'react';
+import { useBreakpoints } from './breakpoints';
+import { useDialogs } from './dialogs';
+import { useDocument } from './document';
+import { useLocation } from './location';
+import { usePreferences } from './preferences';
+import { isLive, lastStep, seek, useRun } from './run';
+
+/** Everything the keyboard does anywhere, for the sheet that shows it. */
+export const SHORTCUTS = [
+  { keys: '⌘K or /', about: 'search' },
+  { keys: 'r', about: 'run the tool' },
+  { keys: 's', about: 'step' },
+  { keys: 'o', about: 'step over' },
+  { keys: 'p', about: 'pause, resume' },
+  { keys: 'b', about: 'breakpoint at the node' },
+  { keys: '[ ]', about: 'one step back, forward' },
+  { keys: 'Home End', about: 'first, last step' },
+  { keys: 'n', about: 'add a node' },
+  { keys: 'c', about: 'connect the node' },
+  { keys: 'Delete', about: 'remove node or edge' },
+  { keys: '⌘Z ⇧⌘Z', about: 'undo, redo' },
+  { keys: '⌘S', about: 'save' },
+  { keys: 'y', about: 'YAML beside the graph' },
+  { keys: 'l', about: 'canvas or list' },
+  { keys: 'Esc', about: 'back to live, close the run' },
+  { keys: '?', about: 'this sheet' },
+];
+
+/** Whether keys go into a text and mean letters. */
+function isTyping(event: KeyboardEvent): boolean {
+  const target = event.composedPath()[0];
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+interface Commands {
+  run: (paused: boolean) => void;
+}
+
+/** Listens for the shortcuts. */
+export function useKeys({ run }: Commands) {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented) return;
+      const isCommand = event.metaKey || event.ctrlKey;
+      const handled = isCommand
+        ? command(event)
+        : !isTyping(event) && !event.altKey && plain(event.key, run);
+      if (handled) event.preventDefault();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [run]);
+}
+
+function command(event: KeyboardEvent): boolean {
+  const { undo, redo, save } = useDocument.getState();
+  const isEditing = useRun.getState().id === null;
+  switch (event.key.toLowerCase()) {
+    case 'k':
+      useDialogs.getState().show({ name: 'search' });
+      return true;
+    case 's':
+      if (isEditing) void save();
+      return true;
+    case 'z':
+      if (!isEditing || event.composedPath()[0] instanceof HTMLInputElement) return false;
+      if (event.shiftKey) redo();
+      else undo();
+      return true;
+    case 'y':
+      if (isEditing) redo();
+      return isEditing;
+    default:
+      return false;
+  }
+}
+
+function plain(key: string, run: Commands['run']): boolean {
+  const dialogs = useDialogs.getState();
+  if (dialogs.open) return false;
+  const place = useLocation.getState();
+  if (key === '/' || key === '?') {
+    dialogs.show({ name: key === '/' ? 'search' : 'shortcuts' });
+    return true;
+  }
+  if (place.screen !== 'graph') return false;
+  return useRun.getState().id === null ? editing(key, run) : running(key) || shared(key);
+}
+
+function editing(key: string, run: Commands['run']): boolean {
+  const dialogs = useDialogs.getState();
+  switch (key) {
+    case 'r':
+    case 's':
+      run(key === 's');
+      return true;
+    case 'n':
+      dialogs.show({ name: 'add' });
+      return true;
+    case 'c':
+      if (useLocation.getState().node !== null) dialogs.show({ name: 'connect' });
+      return true;
+    default:
+      return shared(key);
+  }
+}
+
+function shared(key: string): boolean {
+  const { tool, node } = useLocation.getState();
+  const preferences = usePreferences.getState();
+  switch (key) {
+    case 'b':
+      if (tool && node) useBreakpoints.getState().toggle(tool, node);
+      return true;
+    case 'y':
+      preferences.set({ showsText: !preferences.showsText });
+      return true;
+    case 'l':
+      preferences.set({ view: preferences.view === 'canvas' ? 'list' : 'canvas' });
+      return true;
+    default:
+      return false;
+  }
+}
+
+function running(key: string): boolean {
+  const state = useRun.getState();
+  const place = useLocation.getState();
+  const last = lastStep(state);
+  const cursor = place.step ?? last;
+  const isPaused = state.model.paused !== null;
+  switch (key) {
+    case '[':
+      seek(cursor - 1);
+      return true;
+    case ']':
+      seek(cursor + 1);
+      return true;
+    case 'Home':
+      seek(0);
+      return true;
+    case 'End':
+      seek(last);
+      return true;
+    case 'p':
+      if (isLive(state)) void state.move(isPaused ? 'resume' : 'pause');
+      return true;
+    case 's':
+    case 'o':
+      if (isPaused) void state.move(key === 's' ? 'step' : 'stepOver');
+      return true;
+    case 'Escape':
+      if (place.step !== null && isLive(state)) place.go({ step: null });
+      else place.go({ run: null, step: null }, 'push');
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,175 @@
+import { create } from 'zustand';
+import { api, type Move, Problem } from '../api/client';
+import { followRun } from '../api/stream';
+import type { DebugState, ForkRequest, JsonObject, RunSummary } from '../api/types';
+import { emptyRun, extend, momentOf, type RunModel } from '../model/run';
+import { breakpointsOf, useBreakpoints } from './breakpoints';
+import { useLocation } from './location';
+import { notify } from './notices';
+
+interface RunState {
+  id: string | null;
+  summary: RunSummary | null;
+  model: RunModel;
+  /** Whether events arrive; while they do not, the browser tries again by itself. */
+  isConnected: boolean;
+  /** Whether this page can pause and step the run. */
+  isDebugged: boolean;
+  debug: DebugState | null;
+  open: (id: string | null) => void;
+  start: (tool: string, input: JsonObject, paused: boolean) => Promise<boolean>;
+  fork: (request: ForkRequest) => Promise<boolean>;
+  move: (move: Move) => Promise<void>;
+}
+
+let unfollow: (() => void) | null = null;
+
+export const useRun = create<RunState>((set, get) => {
+  const describe = async (id: string) => {
+    const summary = await api.run(id).catch(() => null);
+    if (get().id === id && summary) set({ summary });
+  };
+
+  const follow = (id: string) => {
+    unfollow = followRun(
+      id,
+      (events) => {
+        if (get().id !== id) return;
+        set((state) => ({ model: extend(state.model, events) }));
+        if (events.some((event) => event.type === 'paused' || event.type === 'resumed')) {
+          void refresh(id);
+        }
+        if (events.some((event) => event.type === 'finished')) {
+          set({ isDebugged: false, debug: null });
+          void describe(id);
+        }
+      },
+      (isConnected) => {
+        if (get().id !== id) return;
+        set({ isConnected });
+        if (isConnected) void describe(id);
+      },
+    );
+  };
+
+  const refresh = async (id: string) => {
+    if (!get().isDebugged) return;
+    const debug = await api.debugState(id).catch(() => null);
+    if (get().id === id) set({ debug });
+  };
+
+  const begun = (id: string, isDebugged: boolean) => {
+    const { go, tool } = useLocation.getState();
+    go({ screen: 'graph', tool, run: id, step: null }, 'push');
+    get().open(id);
+    set({ isDebugged });
+  };
+
+  return {
+    id: null,
+    summary: null,
+    model: emptyRun(),
+    isConnected: true,
+    isDebugged: false,
+    debug: null,
+
+    open: (id) => {
+      if (id === get().id) return;
+      unfollow?.();
+      unfollow = null;
+      const fresh = {
+        summary: null,
+        model: emptyRun(),
+        isConnected: true,
+        isDebugged: false,
+        debug: null,
+      };
+      set({ id, ...fresh });
+      if (id === null) return;
+      void describe(id);
+      follow(id);
+    },
+
+    start: async (tool, input, paused) => {
+      const breakpoints = breakpointsOf(tool)(useBreakpoints.getState());
+      try {
+        const { run } = await api.start({ tool, arguments: input, paused, breakpoints });
+        begun(run, paused || breakpoints.length > 0);
+        return true;
+      } catch (error) {
+        notify('error', error instanceof Error ? error.message : String(error));
+        return false;
+      }
+    },
+
+    fork: async (request) => {
+      const { id, summary } = get();
+      if (id === null) return false;
+      const breakpoints = breakpointsOf(summary?.tool ?? null)(useBreakpoints.getState());
+      try {
+        const { run } = await api.fork(id, { ...request, breakpoints });
+        begun(run, request.paused === true || breakpoints.length > 0);
+        return true;
+      } catch (error) {
+        notify('error', error instanceof Error ? error.message : String(error));
+        return false;
+      }
+    },
+
+    move: async (move) => {
+      const { id, isDebugged } = get();
+      if (id === null) return;
+      try {
+        if (!isDebugged) {
+          const breakpoints = breakpointsOf(useLocation.getState().tool)(useBreakpoints.getState());
+          await api.join(id, move === 'pause', breakpoints);
+          set({ isDebugged: true });
+          if (move === 'pause') return;
+        }
+        set({ debug: await api.move(id, move) });
+      } catch (error) {
+        // A run that ended meanwhile needs no more control.
+        if (error instanceof Problem && (error.status === 404 || error.status === 409)) {
+          set({ isDebugged: false, debug: null });
+        } else {
+          notify('error', error instanceof Error ? error.message : String(error));
+        }
+      }
+    },
+  };
+});
+
+useBreakpoints.subscribe((state) => {
+  const { id, isDebugged, summary } = useRun.getState();
+  if (id === null || !isDebugged || !summary) return;
+  // A run that just ended has none.
+  api.setBreakpoints(id, breakpointsOf(summary.tool)(state)).catch(() => null);
+});
+
+/** The last step that began. */
+export const lastStep = (state: RunState): number => state.model.steps.length - 1;
+
+/** The step that is looked at: the one in the address, or the last. */
+export function useCursor(): number {
+  const step = useLocation((location) => location.step);
+  const last = useRun(lastStep);
+  return step === null ? last : Math.min(step, last);
+}
+
+/** The moment that is looked at, as the last event that counts. */
+export function useMoment(): number {
+  const step = useLocation((location) => location.step);
+  return useRun((state) => (step === null ? state.model.length - 1 : momentOf(state.model, step)));
+}
+
+export const isLive = (state: RunState): boolean =>
+  state.id !== null && state.model.finished === null && state.summary?.status !== 'interrupted';
+
+/** Looks at a step; whoever is at the last one goes on with a run that does. */
+export function seek(step: number) {
+  const state = useRun.getState();
+  const last = lastStep(state);
+  const at = Math.max(0, Math.min(step, last));
+  const node = state.model.steps[at]?.foreign ? null : (state.model.steps[at]?.node ?? null);
+  useLocation.getState().go({ step: at === last ? null : at, node });
+}
