@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -56,10 +57,13 @@ fn what_is_embedded_was_built_from_the_sources() {
         digest.update(format!("{name}\0{}\0", bytes.len()));
         digest.update(bytes);
     }
-    let digest: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut hex = String::new();
+    for byte in digest.finalize() {
+        write!(hex, "{byte:02x}").unwrap();
+    }
     let manifest = fs::read_to_string(dist().join("manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
-    assert_eq!(manifest["sources"], digest, "run `cargo xtask studio`");
+    assert_eq!(manifest["sources"], hex, "run `cargo xtask studio`");
 }
 
 /// The limits of issue and design: what a first visit loads, and everything, compressed.
