@@ -10,7 +10,7 @@ import { GraphScreen } from './screens/GraphScreen';
 import { RunsScreen } from './screens/RunsScreen';
 import { UpstreamsScreen } from './screens/UpstreamsScreen';
 import { useDialogs } from './state/dialogs';
-import { useDocument } from './state/document';
+import { isDirty, useDocument } from './state/document';
 import { useLocation } from './state/location';
 import { useRun } from './state/run';
 import { followAll, useRuns } from './state/runs';
@@ -79,7 +79,17 @@ function useServer() {
     if (screen === 'graph') useRun.getState().open(run);
   }, [run, screen]);
   useEffect(() => {
-    const shown = useDocument.getState().tool?.name;
-    if (tool !== null && shown !== undefined && shown !== tool) useDocument.getState().refresh();
-  }, [tool]);
+    const { tool: shown, document, refresh } = useDocument.getState();
+    const first = document?.tools[0]?.name;
+    if (tool === null && first !== undefined && screen === 'graph') {
+      useLocation.getState().go({ tool: first });
+    } else if (tool !== null && document && shown?.name !== tool) refresh();
+  }, [tool, screen]);
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (isDirty(useDocument.getState())) event.preventDefault();
+    };
+    window.addEventListener('beforeunload', ask);
+    return () => window.removeEventListener('beforeunload', ask);
+  }, []);
 }

@@ -23,7 +23,7 @@ const EVENTS = [
 export function followRun(
   run: string,
   receive: (events: RunEvent[]) => void,
-  connected: (is: boolean) => void,
+  connected: (how: 'open' | 'waiting' | 'refused') => void,
 ): () => void {
   const source = new EventSource(`/api/runs/${run}/events?short=${SHORT_BYTES}`);
   const batch = new Batch<RunEvent>(receive);
@@ -38,8 +38,11 @@ export function followRun(
     if (event.type === 'finished') source.close();
   };
   for (const name of EVENTS) source.addEventListener(name, take);
-  source.onopen = () => connected(true);
-  source.onerror = () => connected(false);
+  source.onopen = () => connected('open');
+  source.onerror = () => {
+    const isOver = source.readyState === EventSource.CLOSED;
+    connected(isOver ? 'refused' : 'waiting');
+  };
   return () => {
     source.close();
     batch.stop();

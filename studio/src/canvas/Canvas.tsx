@@ -6,6 +6,7 @@ import {
   type NodeTypes,
   ReactFlow,
   useReactFlow,
+  useStore,
 } from '@xyflow/react';
 import { useEffect, useMemo, useState } from 'react';
 import type { ToolView } from '../api/types';
@@ -24,6 +25,10 @@ const EDGE_TYPES = { link: GraphEdge };
 
 /** From this many nodes on, only those in sight are drawn. */
 const MANY_NODES = 150;
+
+/** An overview is of use from this many nodes on, and where it leaves room for them. */
+const MAP_NODES = 8;
+const MAP_WIDTH = 620;
 
 /** From this many edges on, the tab key passes them by; the list has them too. */
 const MANY_EDGES = 50;
@@ -44,8 +49,8 @@ export function Canvas({ view }: { view: ToolView }) {
     () => edges.map((link) => (link.id === edge ? { ...link, selected: true } : link)),
     [edges, edge],
   );
-  const { showsRows, showsText } = usePreferences();
-  useFit(`${tool} ${isRun} ${showsRows} ${showsText}`);
+  useFit(tool);
+  const hasRoom = useStore((flow) => flow.width >= MAP_WIDTH);
 
   const onConnect = ({ source, target }: Connection) => {
     const from = findNode(view.definition, source);
@@ -100,14 +105,17 @@ export function Canvas({ view }: { view: ToolView }) {
       >
         <Background gap={20} size={1} color="var(--line)" />
         <Controls showInteractive={false} orientation="horizontal" position="top-right" />
-        <MiniMap
-          pannable
-          zoomable
-          position="bottom-right"
-          ariaLabel="Overview of the graph"
-          nodeColor="var(--line-strong)"
-          maskColor="color-mix(in srgb, var(--bg) 70%, transparent)"
-        />
+        {hasRoom && nodes.length >= MAP_NODES && (
+          <MiniMap
+            pannable
+            zoomable
+            position="bottom-right"
+            ariaLabel="Overview of the graph"
+            nodeColor="var(--line-strong)"
+            maskColor="color-mix(in srgb, var(--bg) 70%, transparent)"
+            style={{ width: 160, height: 112 }}
+          />
+        )}
         <Legend />
       </ReactFlow>
     </section>
@@ -115,12 +123,12 @@ export function Canvas({ view }: { view: ToolView }) {
 }
 
 /** The whole graph is shown when there is another one, or another place for it. */
-function useFit(key: string) {
+function useFit(tool: string | null) {
   const { fitView } = useReactFlow();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the key, nothing else
+  const size = useStore((flow) => `${flow.width}×${flow.height}`);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the tool and the size alone
   useEffect(() => {
-    // The place has its new size a frame later, and React Flow has seen it after that.
-    const timer = setTimeout(() => void fitView({ maxZoom: 1, padding: 0.12 }), 60);
+    const timer = setTimeout(() => void fitView({ maxZoom: 1, padding: 0.12 }), 30);
     return () => clearTimeout(timer);
-  }, [key, fitView]);
+  }, [tool, size, fitView]);
 }

@@ -76,7 +76,8 @@ const shared = (language: Language): Extension => [
   lineNumbers(),
   drawSelection(),
   bracketMatching(),
-  EditorView.lineWrapping,
+  // The indentation of YAML is read best in lines that are not broken.
+  language === 'yaml' ? [] : EditorView.lineWrapping,
   languages[language](),
   theme,
 ];

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { Json, JsonObject, NodeDefinition } from '../api/types';
-import { pretty } from '../model/format';
+import { compact } from '../model/format';
 import { ruleText } from '../model/rule';
 import { parseJson } from '../model/schema';
 import { Button } from '../ui/Button';
@@ -123,7 +123,7 @@ function RuleEditor({
         label={`Rule ${number}, in JSON Logic`}
         language="json"
         height="96px"
-        value={pretty(rule)}
+        value={compact(rule)}
         onCommit={(text) => {
           const parsed = parseJson(text);
           setError('error' in parsed ? parsed.error : null);

@@ -24,7 +24,9 @@ export function TextPane() {
   return (
     <section className="text-pane" aria-label="The file as text">
       <div className="panel-head">
-        <strong className="truncate">{document?.file}</strong>
+        <strong className="truncate" title={document?.file}>
+          {document?.file.split(/[\\/]/).at(-1)}
+        </strong>
         <span className="spread" />
         {found.length === 0 ? (
           <span className="chip good">no problems</span>

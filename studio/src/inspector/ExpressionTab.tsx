@@ -3,7 +3,7 @@ import { api } from '../api/client';
 import type { ExpressionResult, Json, NodeDefinition } from '../api/types';
 import { Code } from '../code/Code';
 import { findNode, setNode } from '../model/definition';
-import { pretty } from '../model/format';
+import { compact } from '../model/format';
 import { expressionOf } from '../model/kinds';
 import { parseJson } from '../model/schema';
 import { useDocument } from '../state/document';
@@ -147,7 +147,7 @@ function initial(node: NodeDefinition | undefined, language: Language): string {
   const first = conditions[0];
   const rule =
     typeof first === 'object' && first !== null && !Array.isArray(first) ? first.rule : undefined;
-  return pretty(rule ?? { '==': [1, 1] });
+  return compact(rule ?? { '==': [1, 1] });
 }
 
 function withExpression(node: NodeDefinition, text: string): NodeDefinition {

@@ -23,6 +23,7 @@ export function Inspector() {
     useRun((state) => state.model.finished !== null) && node === null && pinned === null;
   const run = useRun((state) => state.id);
   const step = useShownStep();
+  const isMissing = useRun((state) => state.isMissing);
   const isEmpty = useRun((state) => state.model.steps.length === 0);
   if (run === null) return null;
   return (
@@ -33,7 +34,11 @@ export function Inspector() {
         selected={tab}
         onSelect={(id) => go({ tab: id })}
       >
-        {isEmpty ? (
+        {isMissing ? (
+          <Empty title="There is no such run">
+            <p>It was not recorded, or has been forgotten since.</p>
+          </Empty>
+        ) : isEmpty ? (
           <Empty title="Nothing has happened yet">
             <p>The run has begun and waits for its first node.</p>
           </Empty>

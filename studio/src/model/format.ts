@@ -37,6 +37,25 @@ export function pretty(value: Json | undefined): string {
   return value === undefined ? '' : JSON.stringify(value, null, 2);
 }
 
+/** How long a value may be to stand in one line. */
+const LINE = 44;
+
+/** The value as JSON, in one line what fits into one. */
+export function compact(value: Json, indent = ''): string {
+  const line = JSON.stringify(value);
+  const fits = line.length + indent.length <= LINE;
+  if (typeof value !== 'object' || value === null || fits) return line;
+  const inner = `${indent}  `;
+  const isList = Array.isArray(value);
+  const members = isList
+    ? value.map((item) => compact(item, inner))
+    : Object.entries(value).map(
+        ([key, member]) => `${JSON.stringify(key)}: ${compact(member, inner)}`,
+      );
+  const [open, close] = isList ? '[]' : '{}';
+  return `${open}\n${inner}${members.join(`,\n${inner}`)}\n${indent}${close}`;
+}
+
 /** A text of several lines in one. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, RunSummary } from '../api/types';
-import { duration, oneLine } from './format';
+import { compact, duration, oneLine } from './format';
 import { summary } from './kinds';
 import { merge } from './merge';
 import { fromHash, toHash } from './place';
@@ -145,6 +145,17 @@ describe('cards', () => {
       }),
     ).toBe('1 rule');
     expect(oneLine('  a\n b ')).toBe('a b');
+  });
+});
+
+describe('JSON', () => {
+  it('has in one line what fits into one', () => {
+    const rule = { '<': [{ var: '$.increment.counter' }, { var: '$.increment.target' }] };
+    expect(compact(rule)).toBe(
+      '{\n  "<": [\n    {"var":"$.increment.counter"},\n    {"var":"$.increment.target"}\n  ]\n}',
+    );
+    expect(compact({ a: 1 })).toBe('{"a":1}');
+    expect(JSON.parse(compact(rule))).toEqual(rule);
   });
 });
 

@@ -35,7 +35,9 @@ export function useMark(node: string): CardMark {
   const text = useRun((state) => {
     if (state.id === null) return '';
     const moment = step === null ? state.model.length - 1 : momentOf(state.model, step);
-    const mark = markAt(state.model, node, moment);
+    const seen = markAt(state.model, node, moment);
+    const waits = state.debug?.state === 'paused' && state.debug.next?.node === node;
+    const mark = waits && step === null ? { ...seen, state: 'paused' } : seen;
     const total = state.model.byNode.get(node)?.length ?? 0;
     const error = mark.step === null ? undefined : state.model.steps[mark.step]?.error;
     const message =

@@ -13,6 +13,8 @@ interface RunState {
   model: RunModel;
   /** Whether events arrive; while they do not, the browser tries again by itself. */
   isConnected: boolean;
+  /** Whether the server knows no such run. */
+  isMissing: boolean;
   /** Whether this page can pause and step the run. */
   isDebugged: boolean;
   debug: DebugState | null;
@@ -44,10 +46,10 @@ export const useRun = create<RunState>((set, get) => {
           void describe(id);
         }
       },
-      (isConnected) => {
+      (how) => {
         if (get().id !== id) return;
-        set({ isConnected });
-        if (isConnected) void describe(id);
+        set({ isConnected: how === 'open', isMissing: how === 'refused' });
+        if (how === 'open') void describe(id);
       },
     );
   };
@@ -70,6 +72,7 @@ export const useRun = create<RunState>((set, get) => {
     summary: null,
     model: emptyRun(),
     isConnected: true,
+    isMissing: false,
     isDebugged: false,
     debug: null,
 
@@ -81,6 +84,7 @@ export const useRun = create<RunState>((set, get) => {
         summary: null,
         model: emptyRun(),
         isConnected: true,
+        isMissing: false,
         isDebugged: false,
         debug: null,
       };

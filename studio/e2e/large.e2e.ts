@@ -1,0 +1,69 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, openPage, Studio } from './world';
+
+/** A graph of a thousand nodes, in ten chains that part and meet. */
+function large(): string {
+  const lines = [
+    'server: { name: large, version: "1" }',
+    'tools:',
+    '  - name: large',
+    '    inputSchema: { type: object }',
+    '    nodes:',
+  ];
+  lines.push('      - { id: entry, type: entry, next: n0 }');
+  for (let n = 0; n < 998; n += 1) {
+    const next = n === 997 ? 'exit' : `n${n + 1}`;
+    if (n % 10 === 0) {
+      const far = Math.min(n + 5, 997);
+      lines.push(
+        `      - { id: n${n}, type: switch, conditions: [{ rule: { "==": [1, 2] }, target: n${far} }, { target: ${next} }] }`,
+      );
+    } else {
+      lines.push(
+        `      - { id: n${n}, type: transform, transform: { expr: '{ "n": ${n} }' }, next: ${next} }`,
+      );
+    }
+  }
+  lines.push('      - { id: exit, type: exit }');
+  return `${lines.join('\n')}\n`;
+}
+
+let browser: Browser;
+let studio: Studio;
+
+beforeAll(async () => {
+  browser = await launch();
+  studio = await Studio.start(large());
+});
+
+afterAll(async () => {
+  await browser.close();
+  await studio.stop();
+});
+
+it('a thousand nodes are travelled through at once', async () => {
+  const { page } = await openPage(browser, studio.url);
+  await page.locator('.react-flow__node').first().waitFor();
+  await page.getByRole('button', { name: 'Run', exact: true }).last().click();
+  await page.getByText('succeeded', { exact: true }).first().waitFor();
+  await page.waitForTimeout(500);
+  const median = await page.evaluate(async () => {
+    const range = document.querySelector<HTMLInputElement>('.scrub input');
+    const label = document.querySelector('.timeline strong');
+    if (!range || !label) throw new Error('there is no timeline');
+    const put = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set;
+    const times: number[] = [];
+    for (let n = 0; n < 25; n += 1) {
+      const step = String((n * 397) % 1000);
+      const began = performance.now();
+      put?.call(range, step);
+      range.dispatchEvent(new Event('input', { bubbles: true }));
+      while (label.textContent !== step) await new Promise((next) => setTimeout(next));
+      times.push(performance.now() - began);
+      await new Promise((next) => requestAnimationFrame(next));
+    }
+    return times.sort((a, b) => a - b)[12] ?? Number.POSITIVE_INFINITY;
+  });
+  expect(median).toBeLessThan(100);
+});

@@ -1,0 +1,135 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { card, example, launch, look, openPage, Studio, type Theme, typeInto } from './world';
+
+const BROKEN_SERVER =
+  '  absent: { command: sh, args: [-c, "echo the key is missing >&2; exit 3"] }\n';
+
+/** Texts of tools that would do harm if they were shown as anything but text. */
+const HOSTILE = `
+  - name: hostile
+    description: "<img src=x onerror=alert(1)>"
+    inputSchema: { type: object }
+    nodes:
+      - { id: entry, type: entry, next: say }
+      - id: say
+        type: transform
+        transform: { expr: '{ "html": "<img src=x onerror=document.title=1><script>alert(1)</script>" }' }
+        next: exit
+      - { id: exit, type: exit }
+`;
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await launch();
+});
+
+afterAll(() => browser.close());
+
+const dialog = async (page: Page, key: string, name: string, theme: Theme) => {
+  await page.keyboard.press(key);
+  await page.locator('dialog[open]').waitFor();
+  await look(page, name, theme);
+  await page.keyboard.press('Escape');
+  await page.locator('dialog[open]').waitFor({ state: 'detached' });
+};
+
+describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
+  it('a graph is seen, run and looked at', async () => {
+    const text = example('orders.yaml').replace('mcpServers:\n', `mcpServers:\n${BROKEN_SERVER}`);
+    const studio = await Studio.start(text);
+    const { page, complaints } = await openPage(browser, studio.url, theme);
+    await card(page, 'pending').waitFor();
+    await look(page, 'graph', theme);
+    await card(page, 'pending').click();
+    await page.getByText('Lists the orders').waitFor();
+    await look(page, 'node', theme);
+    await dialog(page, 'n', 'add', theme);
+    await dialog(page, 'c', 'connect', theme);
+    await dialog(page, '?', 'keys', theme);
+    await dialog(page, '/', 'search', theme);
+    await page.getByRole('tab', { name: 'Tool' }).click();
+    await page.waitForTimeout(400);
+    await look(page, 'tool', theme);
+    await page.keyboard.press('l');
+    await look(page, 'list', theme);
+    await page.keyboard.press('l');
+    await page.keyboard.press('y');
+    await page.waitForTimeout(500);
+    await look(page, 'text', theme);
+    await page.keyboard.press('y');
+
+    await page.getByRole('tab', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).last().click();
+    await page.getByText('The run gave its result').waitFor();
+    await look(page, 'run', theme);
+    await page.getByRole('button', { name: 'Rows' }).click();
+    for (let n = 0; n < 4; n += 1) await page.keyboard.press('[');
+    await page.getByText('Viewing step').waitFor();
+    await look(page, 'past', theme);
+    for (const tab of ['Context', 'Diff', 'Expression']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.waitForTimeout(700);
+      await look(page, tab.toLowerCase(), theme);
+    }
+    await page.getByRole('tab', { name: 'Node' }).click();
+    await page.getByRole('button', { name: 'Edit output and fork' }).click();
+    await page.getByText('Kept:').waitFor();
+    await page.waitForTimeout(500);
+    await look(page, 'fork', theme);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Breakpoints' }).click();
+    await look(page, 'breakpoints', theme);
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('button', { name: 'Runs', exact: true }).click();
+    await page.getByRole('cell', { name: 'succeeded' }).first().waitFor();
+    await look(page, 'runs', theme);
+    await page.getByLabel('Status').selectOption('failed');
+    await page.getByText('No run fits').waitFor();
+    await look(page, 'runs-none', theme);
+    await page.getByRole('button', { name: 'Upstreams', exact: true }).click();
+    await page
+      .getByRole('article', { name: 'absent' })
+      .getByRole('button', { name: 'Start and list its tools' })
+      .click();
+    await page.getByText('the key is missing').first().waitFor();
+    await look(page, 'upstreams', theme);
+    expect(complaints).toEqual([]);
+    await studio.stop();
+  });
+
+  it('nothing, and what is wrong, are shown too', async () => {
+    const studio = await Studio.start('server: { name: none, version: "1" }\ntools: []\n');
+    const { page, complaints } = await openPage(browser, studio.url, theme);
+    await page.getByText('No tools yet').first().waitFor();
+    await look(page, 'no-tools', theme);
+    await page.getByRole('button', { name: 'New tool' }).click();
+    await look(page, 'new-tool', theme);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Runs', exact: true }).click();
+    await page.getByText('No runs yet').waitFor();
+    await look(page, 'no-runs', theme);
+    await page.getByRole('button', { name: 'Upstreams', exact: true }).click();
+    await page.getByText('No upstream servers').waitFor();
+    await look(page, 'no-upstreams', theme);
+
+    await page.getByRole('button', { name: 'Graph', exact: true }).click();
+    studio.write('tools: [');
+    await page.getByText('The file cannot be read as a graph').waitFor();
+    await page.waitForTimeout(600);
+    await look(page, 'unreadable', theme);
+    await typeInto(page, 'Graph file', `server: { name: mended, version: "1" }\ntools:${HOSTILE}`);
+    await page.getByRole('button', { name: 'hostile' }).click();
+    await card(page, 'say').waitFor();
+    await page.getByRole('button', { name: 'Save and run' }).click();
+    await page.getByText('The run gave its result').waitFor();
+    await page.getByText('<img src=x').first().waitFor();
+    expect(await page.title()).toBe('mcpgraph studio');
+    expect(await page.locator('img[src="x"]').count()).toBe(0);
+    await look(page, 'hostile', theme);
+    expect(complaints).toEqual([]);
+    await studio.stop();
+  });
+});

@@ -1,0 +1,166 @@
+/** The real binary with a file on the disk, and a real browser. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import axe, { type AxeResults } from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const binary = process.env.MCPGRAPH_BIN ?? join(repository, 'target/debug/mcpgraph');
+const screens = process.env.STUDIO_SCREENS ?? join(repository, 'target/studio-screens');
+
+export const example = (name: string): string =>
+  readFileSync(join(repository, 'examples', name), 'utf8');
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** A running `mcpgraph studio`. */
+export class Studio {
+  readonly url: string;
+  readonly path: string;
+  private readonly folder: string;
+  private readonly port: number;
+  private process: ChildProcess | null = null;
+
+  private constructor(folder: string, port: number) {
+    this.folder = folder;
+    this.port = port;
+    this.path = join(folder, 'graph.yaml');
+    this.url = `http://127.0.0.1:${port}/`;
+  }
+
+  static async start(text: string): Promise<Studio> {
+    const folder = mkdtempSync(join(tmpdir(), 'studio-'));
+    mkdirSync(join(folder, 'data'));
+    for (const name of ['alpha.txt', 'beta.txt', 'notes.md']) {
+      writeFileSync(join(folder, 'data', name), name);
+    }
+    const studio = new Studio(folder, await freePort());
+    studio.write(text);
+    await studio.begin();
+    return studio;
+  }
+
+  async begin() {
+    const address = `127.0.0.1:${this.port}`;
+    const records = join(this.folder, 'records');
+    const args = ['studio', '-g', this.path, '--http', address, '--data', records];
+    const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.process = child;
+    await new Promise<void>((resolve, reject) => {
+      let said = '';
+      const hear = (chunk: Buffer) => {
+        said += chunk.toString();
+        if (said.includes('the studio is at')) resolve();
+      };
+      child.stdout.on('data', hear);
+      child.stderr.on('data', hear);
+      child.on('exit', (code) => reject(new Error(`mcpgraph ended with ${code}: ${said}`)));
+    });
+  }
+
+  /** Ends the process without asking. */
+  async kill() {
+    const child = this.process;
+    this.process = null;
+    if (!child || child.exitCode !== null) return;
+    await new Promise((resolve) => child.on('exit', resolve).kill('SIGKILL'));
+  }
+
+  async stop() {
+    await this.kill();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  read = (): string => readFileSync(this.path, 'utf8');
+  write = (text: string) => writeFileSync(this.path, text);
+
+  async api<T>(path: string): Promise<T> {
+    const answer = await fetch(new URL(path, this.url));
+    return (await answer.json()) as T;
+  }
+}
+
+export async function launch(): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+export type Theme = 'light' | 'dark';
+
+/** Opens a page; whatever the browser complains about fails the test at its end. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  theme: Theme = 'light',
+): Promise<{ page: Page; complaints: string[] }> {
+  const viewport = { width: 1440, height: 900 };
+  const context = await browser.newContext({
+    viewport,
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    // A refused request is a part of some tests; a refused script or style never is.
+    const isRefusal = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+  });
+  await page.goto(url);
+  return { page, complaints };
+}
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Takes a picture of a screen and looks for what keeps people out of it. */
+export async function look(page: Page, name: string, theme: Theme) {
+  mkdirSync(screens, { recursive: true });
+  await page.waitForTimeout(250);
+  await page.screenshot({ path: join(screens, `${name}-${theme}.png`) });
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(
+    (tags): Promise<AxeResults> => window.axe.run(document, { runOnly: tags }),
+    RULES,
+  );
+  const problems = found.violations.flatMap((violation) =>
+    violation.nodes.map(
+      (node) => `${violation.id}: ${node.target.join(' ')} ${node.failureSummary ?? ''}`,
+    ),
+  );
+  expect(problems, name).toEqual([]);
+}
+
+declare global {
+  interface Window {
+    axe: typeof axe;
+  }
+}
+
+/** Replaces the text of an editor. */
+export async function typeInto(page: Page, label: string, text: string) {
+  const editor = page.locator(`[aria-label="${label}"][contenteditable="true"]`);
+  await editor.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}
+
+export const card = (page: Page, id: string) =>
+  page
+    .locator('.react-flow__node')
+    .filter({ has: page.locator('.id', { hasText: new RegExp(`^${id}$`) }) });
