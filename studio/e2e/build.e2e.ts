@@ -48,7 +48,7 @@ it('a tool is built by hand and saved', async () => {
   await card(page, 'call').waitFor();
   await page.getByLabel('Tool', { exact: true }).selectOption('list_directory');
   await page.getByRole('button', { name: 'path is an expression' }).click();
-  await page.getByLabel('path').fill('$.entry.directory');
+  await page.getByRole('textbox', { name: /^path/ }).fill('$.entry.directory');
   await page.keyboard.press('Enter');
 
   await page.getByLabel('Name').fill('list_directory');
@@ -94,7 +94,7 @@ it('it runs, stops at a breakpoint and is stepped through', async () => {
   await card(page, 'transform').click();
   await page.keyboard.press('b');
   await page.getByRole('tab', { name: 'Run' }).click();
-  await page.getByLabel('directory').fill('.');
+  await page.getByRole('textbox', { name: /^directory/ }).fill('.');
   await page.getByRole('button', { name: 'Run', exact: true }).last().click();
   await card(page, 'transform').getByText('paused here').waitFor();
   await card(page, 'list_directory').getByText('done').waitFor();

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 it('a server that dies in the middle of a run loses and doubles nothing', async () => {
   const { page } = await openPage(browser, `${studio.url}#/graph/sum_to_n`);
-  await page.getByLabel('n', { exact: true }).fill('20000');
+  await page.getByRole('textbox', { name: /^n\b/ }).fill('20000');
   await page.getByRole('button', { name: 'Run', exact: true }).last().click();
   await page.getByText('live', { exact: true }).waitFor();
   await page.waitForFunction(

@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['e2e/**/*.e2e.ts'],
     // One browser and one server at a time: what is measured is not to be disturbed.
     fileParallelism: false,
+    // The tests of a file go on where the one before ended.
+    bail: 1,
     testTimeout: 90_000,
     hookTimeout: 60_000,
   },

@@ -7,12 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import axe, { type AxeResults } from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page, type Route } from 'playwright-core';
 import { expect } from 'vitest';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const binary = process.env.MCPGRAPH_BIN ?? join(repository, 'target/debug/mcpgraph');
 const screens = process.env.STUDIO_SCREENS ?? join(repository, 'target/studio-screens');
+
+/** Pages that were built and are not in the binary yet, to be tested without building that. */
+const pages = process.env.STUDIO_PAGES;
 
 export const example = (name: string): string =>
   readFileSync(join(repository, 'examples', name), 'utf8');
@@ -114,6 +117,8 @@ export async function openPage(
     reducedMotion: 'reduce',
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  if (pages) await page.route(/\/(app\.js|app\.css|code\.js)$/, serveBuilt);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
@@ -123,6 +128,12 @@ export async function openPage(
   });
   await page.goto(url);
   return { page, complaints };
+}
+
+async function serveBuilt(route: Route) {
+  const response = await route.fetch();
+  const name = new URL(route.request().url()).pathname;
+  await route.fulfill({ response, body: readFileSync(join(pages ?? '', name)) });
 }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];

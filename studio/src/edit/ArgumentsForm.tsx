@@ -123,6 +123,7 @@ function Argument({ name, hint, required, isText, value, onChange }: ArgumentPro
         look="quiet"
         aria-pressed={isExpression}
         title={`${name} is an expression`}
+        aria-label={`ƒx: ${name} is an expression`}
         onClick={() => setExpression(!isExpression)}
       >
         ƒx

@@ -31,15 +31,15 @@ export function Header() {
         <img src="/icon.svg" alt="" />
         mcpgraph
       </span>
-      <span className="crumbs" title={file}>
+      <div className="crumbs" title={file}>
         {server && <span className="truncate">{server.title}</span>}
-        {tool && screen === 'graph' && (
+        {screen === 'graph' && (
           <>
             <Icon name="right" />
-            <strong className="truncate">{tool}</strong>
+            <h1 className="truncate">{tool ?? 'no tool'}</h1>
           </>
         )}
-      </span>
+      </div>
       <span className="spread" />
       <nav className="segmented" aria-label="Screens">
         {SCREENS.map(({ id, label }) => (
