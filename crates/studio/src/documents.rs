@@ -131,9 +131,10 @@ pub(crate) async fn save(
             let error = json!({ "code": "invalid", "message": message, "report": report });
             return Ok(answer(StatusCode::UNPROCESSABLE_ENTITY, &json!({ "error": error })));
         };
-        match documents.save(&old, &text) {
+        let mut replace = |now: &Arc<Source>| (now.text() == old.text()).then(|| text.clone());
+        match documents.save(&old, &mut replace) {
             Ok(()) => {}
-            Err(NotSaved::Changed) => {
+            Err(NotSaved::Declined) => {
                 let now = read(documents)?;
                 return Ok(changed(&now, &text));
             }

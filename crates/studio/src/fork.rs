@@ -11,13 +11,12 @@ use mcpgraph_engine::{Effect, Event, Given, Run};
 use mcpgraph_gateway::Offer;
 use mcpgraph_graph::Tool;
 use mcpgraph_journal::{Face, Origin, Parent, Payload, RunId, StoredEvent};
-use mcpgraph_runtime::{Debugger, Execution, Fork, ForkError, Record};
+use mcpgraph_runtime::{Breakpoint, Debugger, Execution, Fork, ForkError, Record};
 use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
 use crate::api::{self, Shared, run_id};
-use crate::breakpoints;
 use crate::control::is_true;
 use crate::problem::{Problem, answer, json as json_answer};
 
@@ -43,7 +42,7 @@ pub(crate) async fn fork(
     body: Body,
 ) -> Result<Response, Problem> {
     let body = api::body(body).await?;
-    let points = breakpoints::read(body.get("breakpoints"))?;
+    let points = Breakpoint::read_all(body.get("breakpoints"))?;
     let pauses = is_true(&body, "paused")?;
     let Prepared { offer, tool, parent, beginning } = prepare(&shared, &id, &body).await?;
     let origin = Origin { face: Face::Http, parent: Some(parent), ..Origin::default() };

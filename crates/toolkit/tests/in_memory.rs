@@ -31,6 +31,10 @@ struct InMemory {
 }
 
 impl Documents for InMemory {
+    fn source(&self) -> Result<Arc<Source>, String> {
+        Ok(Source::new("graph.yaml", self.text.lock().as_str()))
+    }
+
     fn read(&self) -> Loaded {
         let text = self.text.lock().clone();
         self.with_text(&text)

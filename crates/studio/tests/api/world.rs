@@ -203,13 +203,14 @@ impl Documents for OnDisk {
         Loaded { file: Some(file), graph, diagnostics }
     }
 
-    fn save(&self, old: &Source, new: &str) -> Result<(), NotSaved> {
-        let edit = |now: &Arc<Source>| {
-            if now.text() == old.text() { Ok(new.to_owned()) } else { Err(()) }
-        };
-        match mcpgraph_files::save(&self.0, old, edit) {
+    fn save(
+        &self,
+        seen: &Source,
+        edit: &mut dyn FnMut(&Arc<Source>) -> Option<String>,
+    ) -> Result<(), NotSaved> {
+        match mcpgraph_files::save(&self.0, seen, |now| edit(now).ok_or(())) {
             Ok(_) => Ok(()),
-            Err(SaveError::Edit(()) | SaveError::Changed { .. }) => Err(NotSaved::Changed),
+            Err(SaveError::Edit(()) | SaveError::Changed { .. }) => Err(NotSaved::Declined),
             Err(_) => Err(NotSaved::Failed("the disk".to_owned())),
         }
     }
