@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_expr::{Env, ExprError, Scope, truthy};
-use mcpgraph_graph::{Body, Kind, NodeIx};
+use mcpgraph_graph::{Body, Kind, NodeIx, Target};
 use mcpgraph_value::Value;
 
 use crate::{RunError, StepId, StepPath};
@@ -15,7 +15,7 @@ pub struct TaskId(pub(crate) u64);
 pub enum Action {
     /// An expression to evaluate; answered by [`Outcome::Evaluated`].
     Evaluate(Evaluation),
-    /// A tool of another server to call; answered by [`Outcome::Called`].
+    /// Something outside of the run to call; answered by [`Outcome::Called`].
     Call(Call),
     /// Whatever is under way under this name is no longer wanted. It must not be answered any more:
     /// a retry of the step would take the answer for its own.
@@ -26,11 +26,11 @@ pub enum Action {
 pub enum Outcome {
     /// The expressions' values.
     Evaluated(Result<Evaluated, ExprError>),
-    /// The tool's output.
+    /// What the call gave.
     Called(Result<Value, RunError>),
 }
 
-/// A tool of another server to call.
+/// Something outside of the run to call.
 #[derive(Clone, Debug)]
 pub struct Call {
     /// Names it.
@@ -39,10 +39,8 @@ pub struct Call {
     pub step: StepId,
     /// The node that wants it.
     pub node: Arc<str>,
-    /// The server's name in the file.
-    pub server: Arc<str>,
-    /// The tool's name on that server.
-    pub tool: Arc<str>,
+    /// What to call.
+    pub target: Target,
     /// The arguments, evaluated.
     pub args: Value,
     /// What is left of the node's `timeoutMs`, if it has one.
@@ -111,7 +109,9 @@ impl Evaluation {
             Kind::Transform(expr) | Kind::Foreach { items: expr, .. } => {
                 expr.eval(&self.scope, env)?
             }
-            Kind::Mcp { args, .. } | Kind::Graph { args, .. } => args.evaluate(&self.scope, env)?,
+            Kind::Call { args, .. } | Kind::Graph { args, .. } => {
+                args.evaluate(&self.scope, env)?
+            }
             Kind::Switch { cases, default } => {
                 for case in cases {
                     if truthy(&case.rule.eval(&self.scope, env)?) {

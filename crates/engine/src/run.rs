@@ -14,7 +14,6 @@ use std::time::Duration;
 use mcpgraph_graph::{Body, Graph, Limits, NodeIx, Tool};
 use mcpgraph_value::Value;
 
-pub use self::ahead::Effect;
 use self::children::Children;
 pub use self::pausing::{NotChanged, Upcoming};
 use self::timers::Timers;

@@ -11,7 +11,7 @@ use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::{HeaderParameter, header_parameters};
 use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service};
 use mcpgraph_mcp::version::Era;
-use mcpgraph_runtime::{Instruments, Runtime};
+use mcpgraph_runtime::{Instruments, Runtime, World};
 use mcpgraph_upstream::{Changed, Upstreams};
 use mcpgraph_value::{Map, Value};
 use serde_json::json;
@@ -65,7 +65,8 @@ impl Offer {
         let server = &graph.server;
         let info =
             raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
-        let runtime = Runtime::new(Arc::new(upstreams.pinned())).with(instruments);
+        let runtime = Runtime::new(Arc::new(World { upstreams: Arc::new(upstreams.pinned()) }))
+            .with(instruments);
         Self {
             info: info.into(),
             graph,

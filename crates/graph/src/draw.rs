@@ -149,7 +149,7 @@ fn describe(node: &Node) -> (Shape, String) {
     match &node.kind {
         Kind::Entry | Kind::Exit => (Shape::Terminal, id.to_string()),
         Kind::Switch { .. } => (Shape::Decision, id.to_string()),
-        Kind::Mcp { server, tool, .. } => (Shape::Call, format!("{id}\n{server}.{tool}")),
+        Kind::Call { target, .. } => (Shape::Call, format!("{id}\n{target}")),
         Kind::Graph { tool, .. } => (Shape::Call, format!("{id}\ngraph {tool}")),
         Kind::Transform(_) | Kind::Foreach { .. } | Kind::Parallel { .. } => {
             (Shape::Step, format!("{id}\n{}", node.kind.name()))

@@ -21,7 +21,7 @@ pub use digest::{Digest, NotADigest};
 pub use draw::{dot, mermaid};
 pub use layout::{Layout, Link, LinkKind, Placed, layout};
 pub use limits::Limits;
-pub use model::{Body, Case, Graph, Kind, Node, NodeIx, Retry, RetryOn, ServerMeta, Tool};
+pub use model::{Body, Case, Graph, Kind, Node, NodeIx, Retry, RetryOn, ServerMeta, Target, Tool};
 pub use rename::rename_node;
 pub use schema::{Schema, SchemaError, Violation};
 pub use template::Template;

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,12 +97,10 @@ pub enum Kind {
         /// Taken when no case holds.
         default: Option<NodeIx>,
     },
-    /// Calls a tool of another MCP server.
-    Mcp {
-        /// The server's name in the file.
-        server: Arc<str>,
-        /// The tool's name on that server.
-        tool: Arc<str>,
+    /// Does something outside of the run, and waits for its answer.
+    Call {
+        /// What is called.
+        target: Target,
         /// The arguments, to be evaluated.
         args: Template,
     },
@@ -129,6 +128,19 @@ pub enum Kind {
         tool: Arc<str>,
         /// The arguments, to be evaluated.
         args: Template,
+    },
+}
+
+/// What a node calls outside of its run. All targets have the same life: the same events, retries,
+/// timeouts and limits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// A tool of another MCP server.
+    Tool {
+        /// The server's name in the file.
+        server: Arc<str>,
+        /// The tool's name on that server.
+        tool: Arc<str>,
     },
 }
 
@@ -192,7 +204,7 @@ impl Kind {
             Self::Exit => "exit",
             Self::Transform(_) => "transform",
             Self::Switch { .. } => "switch",
-            Self::Mcp { .. } => "mcp",
+            Self::Call { target, .. } => target.kind(),
             Self::Foreach { .. } => "foreach",
             Self::Parallel { .. } => "parallel",
             Self::Graph { .. } => "graph",
@@ -202,6 +214,29 @@ impl Kind {
     /// Whether its output is data; a switch's output only says where it went.
     pub fn carries_data(&self) -> bool {
         !matches!(self, Self::Switch { .. })
+    }
+}
+
+// === impl Target ===
+
+impl Target {
+    /// The types of all nodes that call something.
+    pub const KINDS: [&'static str; 1] = ["mcp"];
+
+    /// The type of the nodes that call it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Tool { .. } => "mcp",
+        }
+    }
+}
+
+/// The name by which people and tests speak of it: `server.tool`.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool { server, tool } => write!(f, "{server}.{tool}"),
+        }
     }
 }
 

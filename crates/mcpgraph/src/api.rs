@@ -8,7 +8,7 @@ use mcpgraph_diagnostics::{Colour, Diagnostics, to_terminal};
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_mcp::server::Broadcaster;
-use mcpgraph_runtime::{Execution, Finished, Instruments, Runtime, Tools};
+use mcpgraph_runtime::{Effects, Execution, Finished, Instruments, Runtime, World};
 use mcpgraph_upstream::{ClientInfo, Reaper, UpstreamOptions, Upstreams, specs};
 use mcpgraph_value::Value;
 
@@ -124,7 +124,8 @@ impl McpGraph {
     pub(crate) fn new(file: GraphFile, graph: Arc<Graph>, instruments: Instruments) -> Self {
         let options = upstream_options(&file.servers);
         let upstreams = Arc::new(Upstreams::new(specs(&file.servers), options));
-        let runtime = Runtime::new(Arc::clone(&upstreams) as _).with(instruments.clone());
+        let world = World { upstreams: Arc::clone(&upstreams) };
+        let runtime = Runtime::new(Arc::new(world)).with(instruments.clone());
         let masks = Masks::default();
         masks.add(&file, instruments.journal.as_deref());
         Self { graph, servers: file.servers, upstreams, runtime, instruments, masks }
@@ -160,9 +161,9 @@ impl McpGraph {
         &self.upstreams
     }
 
-    /// What calls the upstream servers' tools.
-    pub(crate) fn tools(&self) -> Arc<dyn Tools> {
-        Arc::clone(&self.upstreams) as _
+    /// What carries out the calls of runs.
+    pub(crate) fn effects(&self) -> Arc<dyn Effects> {
+        Arc::new(World { upstreams: Arc::clone(&self.upstreams) })
     }
 
     /// What executes the runs, for replaying recorded ones.

@@ -21,11 +21,11 @@ use crate::debugging::Debugging;
 use crate::evaluate::Evaluator;
 use crate::live::Entered;
 use crate::watch::Watchers;
-use crate::{Caller, DebugSession, Instruments, Observer, RunStart, Silent, ToolCall, Tools};
+use crate::{Caller, DebugSession, EffectCall, Effects, Instruments, Observer, RunStart, Silent};
 
 /// Executes runs. One serves any number of them at once; they share nothing but it.
 pub struct Runtime {
-    tools: Arc<dyn Tools>,
+    effects: Arc<dyn Effects>,
     pub(crate) evaluator: Evaluator,
     instruments: Instruments,
 }
@@ -82,10 +82,10 @@ impl Execution {
 }
 
 impl Runtime {
-    /// A runtime whose `mcp` nodes call these tools.
-    pub fn new(tools: Arc<dyn Tools>) -> Self {
+    /// A runtime whose runs have these effects.
+    pub fn new(effects: Arc<dyn Effects>) -> Self {
         let evaluator = Evaluator::new(Budget::default());
-        Self { tools, evaluator, instruments: Instruments::default() }
+        Self { effects, evaluator, instruments: Instruments::default() }
     }
 
     /// The same runtime, whose runs are recorded and watched.
@@ -257,10 +257,10 @@ impl Drive<'_> {
                 let trace = self.watchers.trace_context(Some(call.step));
                 let caller = Arc::clone(&self.watchers.caller);
                 let meta = self.meta.clone();
-                let tools = &self.runtime.tools;
+                let effects = &self.runtime.effects;
                 self.work.add(task, |cancel| async move {
                     Outcome::Called(
-                        tools.call(ToolCall { call, cancel, caller, meta, trace }).await,
+                        effects.call(EffectCall { call, cancel, caller, meta, trace }).await,
                     )
                 });
             }

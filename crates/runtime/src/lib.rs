@@ -1,7 +1,7 @@
 //! Drives the engine with the world.
 //!
 //! This crate owns how a run is executed: expressions are evaluated without holding up other runs,
-//! upstream tools are called, deadlines are kept, and cancelling reaches whatever is under way.
+//! calls reach what they are made to ([`World`]), deadlines are kept, and cancelling reaches whatever is under way.
 //! What a run *means* is the engine's business.
 //!
 //! It must not know HTTP, the command line or who is asking: callers see a run through [`Caller`].
@@ -12,6 +12,7 @@ mod control;
 mod debug;
 mod debugging;
 mod drive;
+mod effects;
 mod evaluate;
 mod live;
 mod observe;
@@ -24,8 +25,9 @@ pub use caller::{Caller, Silent};
 pub use control::{MAX_BREAKPOINTS, Unclear};
 pub use debug::{Breakpoint, DebugSession, DebugState, Debugger, Move, RunEnded, When};
 pub use drive::{Execution, Finished, Runtime};
+pub use effects::{EffectCall, Effects, World};
 pub use live::LiveRuns;
 pub use observe::{Instruments, Observer, RunObserver, RunStart};
 pub use replay::{Fork, ForkError, Record};
 pub use sessions::DebugSessions;
-pub use tools::{ToolCall, Tools, failed_call};
+pub use tools::failed_call;

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use mcpgraph_engine::{
-    Divergence, Effect, Event, NotChanged, PauseReason, Progress, Replay, StepId,
-};
-use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_engine::{Divergence, Event, NotChanged, PauseReason, Progress, Replay, StepId};
+use mcpgraph_graph::{Graph, Target, Tool};
 use mcpgraph_value::Value;
 
 use crate::drive::Begun;
@@ -101,8 +99,8 @@ impl Record<'_> {
 }
 
 impl Fork {
-    /// The upstream tools it may call.
-    pub fn effects_ahead(&self) -> BTreeSet<Effect> {
+    /// What it may call.
+    pub fn effects_ahead(&self) -> BTreeSet<Target> {
         self.begun.run.effects_ahead()
     }
 }

@@ -1,56 +1,34 @@
 //! The tools of other servers, as a run calls them.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
 use mcpgraph_engine::{Call, ErrorKind, RunError};
 use mcpgraph_journal::TraceContext;
 use mcpgraph_upstream::{CallContext, CallEvent, Raw, UpstreamError, Upstreams, raw};
 use mcpgraph_value::Value;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
-use crate::Caller;
-
-/// Where `mcp` nodes find their tools.
-#[async_trait]
-pub trait Tools: Send + Sync + 'static {
-    /// Calls a tool and gives its output.
-    async fn call(&self, call: ToolCall) -> Result<Value, RunError>;
-}
-
-/// One call of a tool.
-pub struct ToolCall {
-    /// What to call.
-    pub call: Call,
-    /// Ends the call, upstream too.
-    pub cancel: CancellationToken,
-    /// Who wants it.
-    pub caller: Arc<dyn Caller>,
-    /// Entries of `_meta` to send along.
-    pub meta: Vec<(String, Raw)>,
-    /// The trace the call belongs to, where a span was opened for it.
-    pub trace: Option<TraceContext>,
-}
+use crate::{Caller, EffectCall};
 
 /// How many messages of a tool wait for the caller before the tool is slowed down.
 const PENDING_EVENTS: usize = 64;
 
-#[async_trait]
-impl Tools for Upstreams {
-    async fn call(&self, call: ToolCall) -> Result<Value, RunError> {
-        let ToolCall { call, cancel, caller, mut meta, trace } = call;
-        if let Some(trace) = trace {
-            put_trace(&mut meta, &trace);
-        }
-        let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
-        let context = CallContext { timeout: call.timeout, cancel, events: Some(sender), meta };
-        let answer = self.call_tool(&call.server, &call.tool, call.args.clone(), context);
-        let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
-        answer
-            .and_then(mcpgraph_upstream::CallResult::into_output)
-            .map_err(|error| failed_call(&error))
+/// Calls a tool and gives its output.
+pub(crate) async fn call(
+    upstreams: &Upstreams,
+    server: &str,
+    tool: &str,
+    call: EffectCall,
+) -> Result<Value, RunError> {
+    let EffectCall { call, cancel, caller, mut meta, trace } = call;
+    if let Some(trace) = trace {
+        put_trace(&mut meta, &trace);
     }
+    let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
+    let context = CallContext { timeout: call.timeout, cancel, events: Some(sender), meta };
+    let answer = upstreams.call_tool(server, tool, call.args.clone(), context);
+    let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
+    answer
+        .and_then(mcpgraph_upstream::CallResult::into_output)
+        .map_err(|error| failed_call(&error))
 }
 
 /// Puts the node's own trace context in the place of the caller's.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use mcpgraph_engine::{ErrorKind, RunError};
 use mcpgraph_graph::Graph;
-use mcpgraph_runtime::{Execution, Finished, Runtime, ToolCall, Tools};
+use mcpgraph_runtime::{EffectCall, Effects, Execution, Finished, Runtime};
 use mcpgraph_value::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -59,8 +59,8 @@ tools:
 struct Waiting(mpsc::Sender<&'static str>);
 
 #[async_trait::async_trait]
-impl Tools for Waiting {
-    async fn call(&self, call: ToolCall) -> Result<Value, RunError> {
+impl Effects for Waiting {
+    async fn call(&self, call: EffectCall) -> Result<Value, RunError> {
         let said = self.0.clone();
         said.send("called").await.unwrap();
         tokio::spawn(async move {

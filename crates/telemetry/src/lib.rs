@@ -10,12 +10,12 @@
 //!
 //! ```no_run
 //! # use std::{sync::Arc, time::Duration};
-//! # use mcpgraph_runtime::{Runtime, Tools};
+//! # use mcpgraph_runtime::{Runtime, Effects};
 //! # use mcpgraph_telemetry::{Metrics, TelemetryError, Traces};
-//! # async fn serve(tools: Arc<dyn Tools>) -> Result<(), TelemetryError> {
+//! # async fn serve(effects: Arc<dyn Effects>) -> Result<(), TelemetryError> {
 //! let metrics = Metrics::new();
 //! let traces = Traces::from_env()?;
-//! let mut runtime = Runtime::new(tools).observed_by(metrics.observer());
+//! let mut runtime = Runtime::new(effects).observed_by(metrics.observer());
 //! if let Some(traces) = &traces {
 //!     runtime = runtime.observed_by(traces.observer());
 //! }

@@ -41,8 +41,8 @@ pub(crate) struct NodeOutline {
 /// What a node calls.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// A tool of another server.
-    Upstream { server: Arc<str>, tool: Arc<str> },
+    /// Something outside of the run.
+    Outside(mcpgraph_graph::Target),
     /// A tool of the same file.
     Graph { tool: Arc<str> },
 }
@@ -106,9 +106,8 @@ impl NodeOutline {
                     add(&mut outline.json_logic, &case.source.to_json());
                 }
             }
-            Kind::Mcp { server, tool, args } => {
-                let (server, tool) = (Arc::clone(server), Arc::clone(tool));
-                outline.target = Some(Target::Upstream { server, tool });
+            Kind::Call { target, args } => {
+                outline.target = Some(Target::Outside(target.clone()));
                 add_template(&mut outline.jsonata, args);
             }
             Kind::Graph { tool, args } => {

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use mcpgraph_config::model::NodeKind;
 use mcpgraph_diagnostics::{Source, codes};
-use mcpgraph_engine::{Effect, RunError};
+use mcpgraph_engine::RunError;
 use mcpgraph_expr::Jsonata;
 use mcpgraph_gateway::attend;
-use mcpgraph_graph::{Graph, Template, Tool};
+use mcpgraph_graph::{Graph, Target, Template, Tool};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_runtime::{Execution, Finished, failed_call};
 use mcpgraph_upstream::CallContext;
@@ -185,8 +185,10 @@ fn template(version: Option<Value>, args: &Value) -> Result<Template, Failure> {
     }
 }
 
-/// Upstream tools as an answer names them.
-pub(crate) fn effects<'e>(all: impl IntoIterator<Item = &'e Effect>) -> Vec<serde_json::Value> {
-    let effect = |effect: &Effect| json!({ "serverName": effect.server, "toolName": effect.tool });
+/// What runs call, as an answer names it.
+pub(crate) fn effects<'e>(all: impl IntoIterator<Item = &'e Target>) -> Vec<serde_json::Value> {
+    let effect = |target: &Target| match target {
+        Target::Tool { server, tool } => json!({ "serverName": server, "toolName": tool }),
+    };
     all.into_iter().map(effect).collect()
 }

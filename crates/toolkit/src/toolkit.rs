@@ -8,7 +8,7 @@ use mcpgraph_diagnostics::codes;
 use mcpgraph_graph::Schema;
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::{Call, Client, Description, Service};
-use mcpgraph_runtime::{Instruments, Runtime};
+use mcpgraph_runtime::{Instruments, Runtime, World};
 use mcpgraph_upstream::{UpstreamOptions, Upstreams, specs};
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
@@ -60,7 +60,8 @@ impl Toolkit {
         instruments.live.get_or_insert_default();
         let info = json!({ "name": "mcpgraph-toolkit", "version": env!("CARGO_PKG_VERSION") });
         let upstreams = Arc::new(Upstreams::new(specs(&[]), upstream));
-        let runtime = Runtime::new(Arc::clone(&upstreams) as _).with(instruments.clone());
+        let world = World { upstreams: Arc::clone(&upstreams) };
+        let runtime = Runtime::new(Arc::new(world)).with(instruments.clone());
         let (runtime, debugged) = (Arc::new(runtime), DebugRuns::new());
         let compiled = |tool: &tools::Tool| {
             // Our own schemas compile, which a test holds; one that did not would hide its tool.

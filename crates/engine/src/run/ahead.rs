@@ -3,22 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use mcpgraph_graph::{Body, Graph, Kind, Node, NodeIx};
+use mcpgraph_graph::{Body, Graph, Kind, Node, NodeIx, Target};
 
 use super::Run;
 
-/// A tool of another server that a run may call.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Effect {
-    /// The server's name in the file.
-    pub server: Arc<str>,
-    /// The tool's name on that server.
-    pub tool: Arc<str>,
-}
-
 impl Run {
-    /// The tools that may be called from here on: those of every node that can be reached.
-    pub fn effects_ahead(&self) -> BTreeSet<Effect> {
+    /// What may be called from here on: the targets of every node that can be reached.
+    pub fn effects_ahead(&self) -> BTreeSet<Target> {
         let mut walk = Walk { graph: &self.graph, seen: HashSet::new(), found: BTreeSet::new() };
         for (scope, node) in &self.ready {
             if let Some(scope) = self.scopes.get(scope) {
@@ -38,7 +29,7 @@ struct Walk<'g> {
     graph: &'g Graph,
     /// Bodies are told apart by where they are in memory; they live as long as the graph.
     seen: HashSet<(*const Body, NodeIx)>,
-    found: BTreeSet<Effect>,
+    found: BTreeSet<Target>,
 }
 
 impl Walk<'_> {
@@ -51,9 +42,8 @@ impl Walk<'_> {
             let node = &body.nodes[index];
             open.extend(successors(node).map(|next| (Arc::clone(&body), next)));
             match &node.kind {
-                Kind::Mcp { server, tool, .. } => {
-                    self.found
-                        .insert(Effect { server: Arc::clone(server), tool: Arc::clone(tool) });
+                Kind::Call { target, .. } => {
+                    self.found.insert(target.clone());
                 }
                 Kind::Foreach { body, .. } => open.push((Arc::clone(body), body.start)),
                 Kind::Parallel { branches, .. } => {

@@ -78,7 +78,7 @@ impl Run {
                 self.announce(id, None, now);
                 self.evaluate(id);
             }
-            Kind::Mcp { .. } | Kind::Foreach { .. } | Kind::Graph { .. } => {
+            Kind::Call { .. } | Kind::Foreach { .. } | Kind::Graph { .. } => {
                 match step.input.clone() {
                     Some(input) => self.with_input(id, input, now),
                     None => self.evaluate(id),
@@ -141,14 +141,13 @@ impl Run {
         step.input = Some(input.clone());
         let node = &scope.body.nodes[step.node];
         match &node.kind {
-            Kind::Mcp { server, tool, .. } => {
+            Kind::Call { target, .. } => {
                 step.state = State::Calling;
                 let call = Call {
                     task: id,
                     step: number,
                     node: Arc::clone(&node.id),
-                    server: Arc::clone(server),
-                    tool: Arc::clone(tool),
+                    target: target.clone(),
                     args: input,
                     timeout: step.deadline.map(|deadline| deadline.saturating_sub(now)),
                 };

@@ -16,7 +16,7 @@ use mcpgraph_expr::{JsonLogic, Jsonata, code};
 use super::reach;
 use super::reads::{self, Names};
 use super::report::Report;
-use crate::{Body, Case, Kind, Node, NodeIx, Retry, RetryOn, Template};
+use crate::{Body, Case, Kind, Node, NodeIx, Retry, RetryOn, Target, Template};
 
 /// The name under which a node that handles an error reads it.
 const ERROR: &str = "error";
@@ -148,9 +148,9 @@ impl<'a> Compiler<'a, '_> {
             NodeKind::Switch(switch) => self.switch(def, switch, place)?,
             NodeKind::Mcp(mcp) => {
                 self.check_server(&mcp.server);
-                Kind::Mcp {
-                    server: mcp.server.to_arc(),
-                    tool: mcp.tool.to_arc(),
+                let (server, tool) = (mcp.server.to_arc(), mcp.tool.to_arc());
+                Kind::Call {
+                    target: Target::Tool { server, tool },
                     args: self.template(&mcp.args, &place.names)?,
                 }
             }

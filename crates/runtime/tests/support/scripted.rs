@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use mcpgraph_engine::{ErrorKind, RunError};
-use mcpgraph_runtime::{ToolCall, Tools};
+use mcpgraph_runtime::{EffectCall, Effects};
 use mcpgraph_upstream::{NodeOutput, output_of};
 use mcpgraph_value::Value;
 
@@ -37,11 +37,11 @@ impl Scripted {
 }
 
 #[async_trait::async_trait]
-impl Tools for Scripted {
-    async fn call(&self, call: ToolCall) -> Result<Value, RunError> {
+impl Effects for Scripted {
+    async fn call(&self, call: EffectCall) -> Result<Value, RunError> {
         let call = call.call;
         let mut answer = self
-            .next(&format!("{}.{}", call.server, call.tool))
+            .next(&call.target.to_string())
             .ok_or_else(|| RunError::new(ErrorKind::Unavailable, "the case has no answer"))?;
         while let Some(delay) = answer.get("delayMs").and_then(Value::as_i64) {
             tokio::time::sleep(Duration::from_millis(delay.unsigned_abs())).await;

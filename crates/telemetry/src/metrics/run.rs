@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_engine::{Event, RunError, StepId};
+use mcpgraph_graph as graph;
 use mcpgraph_runtime::{RunObserver, RunStart};
 
 use super::Registry;
@@ -57,7 +58,7 @@ impl Counted {
 
     fn attempt_ended(&self, step: &OpenStep<Duration>, error: Option<&RunError>, at: Duration) {
         let target = self.steps.outline(step).and_then(|outline| outline.target.as_ref());
-        let Some(Target::Upstream { server, tool }) = target else { return };
+        let Some(Target::Outside(graph::Target::Tool { server, tool })) = target else { return };
         let outcome = error.map_or(OK, |error| error.kind.name());
         let labels = [server.into(), tool.into(), outcome.into()];
         self.registry.upstream_duration.with(labels).observe(at.saturating_sub(step.own));

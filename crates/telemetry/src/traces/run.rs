@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use mcpgraph_engine::{Event, PauseReason, RunError, StepId};
+use mcpgraph_graph as graph;
 use mcpgraph_journal::{Face, TraceContext};
 use mcpgraph_runtime::{RunObserver, RunStart};
 use mcpgraph_value::Value;
@@ -306,7 +307,7 @@ fn identify(
     };
     attributes.push(KeyValue::new(key::OPERATION, key::EXECUTE_TOOL));
     match target {
-        Target::Upstream { server, tool } => {
+        Target::Outside(graph::Target::Tool { server, tool }) => {
             attributes.push(key::text(key::TOOL_NAME, tool));
             attributes.push(KeyValue::new(key::METHOD, key::TOOLS_CALL));
             attributes.push(key::text(key::SERVER, server));

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use mcpgraph_engine::Event;
 use mcpgraph_journal::{Origin, RunId, TraceContext};
 use mcpgraph_runtime::{
-    Execution, Finished, Observer, RunObserver, RunStart, Runtime, ToolCall, Tools,
+    EffectCall, Effects, Execution, Finished, Observer, RunObserver, RunStart, Runtime,
 };
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
@@ -109,16 +109,16 @@ impl Driven {
     }
 }
 
-/// Tools that note the trace they are called in.
+/// Notes the trace that calls are made in.
 struct Listening {
     tools: Scripted,
     passed_on: Mutex<Vec<(String, Option<TraceContext>)>>,
 }
 
 #[async_trait::async_trait]
-impl Tools for Listening {
-    async fn call(&self, call: ToolCall) -> Result<Value, mcpgraph_engine::RunError> {
-        self.passed_on.lock().push((call.call.tool.to_string(), call.trace.clone()));
+impl Effects for Listening {
+    async fn call(&self, call: EffectCall) -> Result<Value, mcpgraph_engine::RunError> {
+        self.passed_on.lock().push((call.call.target.to_string(), call.trace.clone()));
         self.tools.call(call).await
     }
 }

@@ -11,7 +11,7 @@ use axum::routing::post;
 use indexmap::IndexMap;
 use mcpgraph_journal::Origin;
 use mcpgraph_mcp::client::{ClientInfo, HttpConfig, TransportConfig};
-use mcpgraph_runtime::Runtime;
+use mcpgraph_runtime::{Runtime, World};
 use mcpgraph_telemetry::{Protocol, Traces};
 use mcpgraph_upstream::{ServerSpec, UpstreamOptions, Upstreams};
 use parking_lot::Mutex;
@@ -64,7 +64,8 @@ async fn a_server_is_told_the_span_of_its_node() {
 
     let collector = Collector::start(Protocol::HttpProtobuf).await;
     let traces = Traces::start(collector.settings(&[])).unwrap();
-    let runtime = Runtime::new(Arc::clone(&upstreams) as _).observed_by(traces.observer());
+    let runtime = Runtime::new(Arc::new(World { upstreams: Arc::clone(&upstreams) }))
+        .observed_by(traces.observer());
     let finished = runtime.execute(execution("failing", "{}", Origin::default())).await;
     finished.outcome.unwrap();
     upstreams.shutdown().await;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{ErrorKind, Event, RunError};
 use mcpgraph_journal::{DivergenceReport, Parent, RunStatus, RunSummary, compare};
-use mcpgraph_runtime::{Record, Runtime, ToolCall, Tools};
+use mcpgraph_runtime::{EffectCall, Effects, Record, Runtime};
 use mcpgraph_value::{Map, Value};
 
 use super::super::args::runs::ReplayArgs;
@@ -100,8 +100,8 @@ pub(super) fn without_world() -> Runtime {
 struct NoTools;
 
 #[async_trait]
-impl Tools for NoTools {
-    async fn call(&self, _: ToolCall) -> Result<Value, RunError> {
+impl Effects for NoTools {
+    async fn call(&self, _: EffectCall) -> Result<Value, RunError> {
         Err(RunError::new(ErrorKind::Unavailable, "a replay calls nothing"))
     }
 }

@@ -3,8 +3,8 @@ use std::io::{IsTerminal as _, stdin};
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::printable;
-use mcpgraph_engine::{Effect, Event, Given, Run};
-use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_engine::{Event, Given, Run};
+use mcpgraph_graph::{Graph, Target, Tool};
 use mcpgraph_journal::{
     DivergenceReport, Face, Missing, MissingPart, Origin, Parent, Payload, RunSummary, StoredEvent,
     compare,
@@ -152,14 +152,14 @@ fn warn_of_masks() {
 }
 
 /// Says what will be called, and asks if somebody is there to be asked.
-fn is_wanted(effects: &BTreeSet<Effect>, is_agreed: bool) -> anyhow::Result<bool> {
+fn is_wanted(effects: &BTreeSet<Target>, is_agreed: bool) -> anyhow::Result<bool> {
     if effects.is_empty() {
-        output::say("no upstream tools will be called\n");
+        output::say("nothing outside will be called\n");
         return Ok(true);
     }
-    output::say(&format!("up to {} may be called:\n", count(effects.len(), "upstream tool")));
-    for Effect { server, tool } in effects {
-        output::say(&format!("  {}: {}\n", printable(server), printable(tool)));
+    output::say(&format!("up to {} may be called:\n", count(effects.len(), "target")));
+    for target in effects {
+        output::say(&format!("  {}\n", printable(&target.to_string())));
     }
     if is_agreed {
         return Ok(true);

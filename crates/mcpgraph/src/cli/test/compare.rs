@@ -50,7 +50,7 @@ pub(super) fn compare(
 }
 
 fn no_mock(unanswered: &Unanswered) -> Finding {
-    let MadeCall { node, tool, args } = &unanswered.call;
+    let MadeCall { node, target, args } = &unanswered.call;
     let args = shortened(&args.to_json(), SHOWN);
     let mut details = Vec::new();
     if !unanswered.answered.is_empty() {
@@ -66,7 +66,7 @@ fn no_mock(unanswered: &Unanswered) -> Finding {
         format!("  {node}: {{ output: … }}"),
         "or let calls without a mock go to the servers with `live: true`".to_owned(),
     ]);
-    let title = format!("node `{node}` calls {tool} with {args}, for which there is no mock");
+    let title = format!("node `{node}` calls {target} with {args}, for which there is no mock");
     Finding { title, details }
 }
 
@@ -215,7 +215,7 @@ fn around(names: &[&str], at: usize) -> String {
 fn compare_calls(of: &str, expected: &[Json], calls: &[MadeCall]) -> Option<Finding> {
     let made: Vec<Value> = calls
         .iter()
-        .filter(|call| &*call.node == of || call.tool == of)
+        .filter(|call| &*call.node == of || call.target == of)
         .map(|call| call.args.clone())
         .collect();
     let wanted: Vec<Value> = expected.iter().map(|args| args.value().clone()).collect();

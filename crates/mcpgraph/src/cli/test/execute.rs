@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use mcpgraph_engine::{Event, RunError};
 use mcpgraph_graph::Graph;
-use mcpgraph_runtime::{Caller, Execution, Instruments, Runtime, Tools};
+use mcpgraph_runtime::{Caller, Effects, Execution, Instruments, Runtime};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -55,7 +55,7 @@ pub(super) async fn execute(suites: Vec<Suite>, jobs: usize) -> anyhow::Result<V
         for (index, case) in cases.into_iter().enumerate() {
             let slot = Arc::clone(&slots).acquire_owned().await?;
             let graph = Arc::clone(&graph);
-            let live = product.as_ref().filter(|_| case.live).map(|product| product.tools());
+            let live = product.as_ref().filter(|_| case.live).map(|product| product.effects());
             running.spawn(async move {
                 let outcome = run(case, graph, live).await;
                 drop(slot);
@@ -79,12 +79,12 @@ pub(super) async fn execute(suites: Vec<Suite>, jobs: usize) -> anyhow::Result<V
 pub(super) async fn run(
     case: Case,
     graph: Arc<Graph>,
-    live: Option<Arc<dyn Tools>>,
+    live: Option<Arc<dyn Effects>>,
 ) -> CaseOutcome {
     let began = Instant::now();
     let cancel = CancellationToken::new();
     let mocks = Arc::new(Mocks::new(&case.given, &case.recorded, live, cancel.clone()));
-    let runtime = Runtime::new(Arc::clone(&mocks) as Arc<dyn Tools>);
+    let runtime = Runtime::new(Arc::clone(&mocks) as Arc<dyn Effects>);
     let events = Arc::new(Collected::default());
     let call = Execution {
         caller: Arc::clone(&events) as Arc<dyn Caller>,

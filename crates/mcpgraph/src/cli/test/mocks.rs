@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use mcpgraph_config::model;
 use mcpgraph_engine::{ErrorKind, RunError};
-use mcpgraph_runtime::{ToolCall, Tools};
+use mcpgraph_runtime::{EffectCall, Effects};
 use mcpgraph_upstream::{NodeOutput, output_of};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// The answers of a test, by node or `server.tool`.
+/// The answers of a test, by node or by what is called.
 pub(super) type Answers = HashMap<Arc<str>, Vec<Answer>>;
 
 /// One answer.
@@ -33,8 +33,8 @@ pub(super) enum Reply {
 #[derive(Clone, Debug)]
 pub(super) struct MadeCall {
     pub(super) node: Arc<str>,
-    /// `server.tool`
-    pub(super) tool: String,
+    /// What was called, such as `server.tool`.
+    pub(super) target: String,
     pub(super) args: Value,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Mocks {
     /// What the test says, then what a recorded run says.
     layers: Mutex<[HashMap<Arc<str>, Queue>; 2]>,
     /// Where other calls go; nowhere if there is nothing.
-    live: Option<Arc<dyn Tools>>,
+    live: Option<Arc<dyn Effects>>,
     /// Ends the run: whatever comes of it after a call that nothing answers means nothing.
     stop: CancellationToken,
     seen: Mutex<Seen>,
@@ -77,7 +77,7 @@ impl Mocks {
     pub(super) fn new(
         given: &Answers,
         recorded: &Answers,
-        live: Option<Arc<dyn Tools>>,
+        live: Option<Arc<dyn Effects>>,
         stop: CancellationToken,
     ) -> Self {
         let layer = |answers: &Answers| {
@@ -95,15 +95,17 @@ impl Mocks {
     fn next(&self, call: &MadeCall) -> Option<Reply> {
         let mut layers = self.layers.lock();
         layers.iter_mut().find_map(|layer| {
-            [&*call.node, &call.tool].into_iter().find_map(|of| layer.get_mut(of)?.next(&call.args))
+            [&*call.node, &call.target]
+                .into_iter()
+                .find_map(|of| layer.get_mut(of)?.next(&call.args))
         })
     }
 
     fn unanswered(&self, call: MadeCall) -> Unanswered {
         let layers = self.layers.lock();
-        let queues = layers
-            .iter()
-            .flat_map(|layer| [&*call.node, &call.tool].into_iter().filter_map(|of| layer.get(of)));
+        let queues = layers.iter().flat_map(|layer| {
+            [&*call.node, &call.target].into_iter().filter_map(|of| layer.get(of))
+        });
         let answers = queues.flat_map(|queue| &queue.answers);
         let answered = answers.filter_map(|answer| answer.args.clone()).collect();
         Unanswered { call, answered }
@@ -111,11 +113,11 @@ impl Mocks {
 }
 
 #[async_trait::async_trait]
-impl Tools for Mocks {
-    async fn call(&self, call: ToolCall) -> Result<Value, RunError> {
+impl Effects for Mocks {
+    async fn call(&self, call: EffectCall) -> Result<Value, RunError> {
         let made = MadeCall {
             node: Arc::clone(&call.call.node),
-            tool: format!("{}.{}", call.call.server, call.call.tool),
+            target: call.call.target.to_string(),
             args: call.call.args.clone(),
         };
         self.seen.lock().calls.push(made.clone());

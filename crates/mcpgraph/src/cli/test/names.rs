@@ -6,15 +6,15 @@ use std::sync::Arc;
 use mcpgraph_config::Text;
 use mcpgraph_config::model::{ExpectedOutcome, PathItem, TestDef, TestFile};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, codes, shortened, suggest};
-use mcpgraph_graph::{Body, Graph, Kind, Tool};
+use mcpgraph_graph::{Body, Graph, Kind, Target, Tool};
 
 /// The names that a run of a tool can show.
 #[derive(Default)]
 pub(super) struct Names {
     /// Its nodes, with their types, those of tools it calls included.
     nodes: BTreeMap<Arc<str>, &'static str>,
-    /// The upstream tools it can call, as `server.tool`.
-    upstream: BTreeSet<String>,
+    /// What it can call, such as `server.tool`.
+    called: BTreeSet<String>,
 }
 
 /// How much of a name is shown.
@@ -78,8 +78,8 @@ impl Names {
         for node in &body.nodes {
             self.nodes.insert(Arc::clone(&node.id), node.kind.name());
             match &node.kind {
-                Kind::Mcp { server, tool, .. } => {
-                    self.upstream.insert(format!("{server}.{tool}"));
+                Kind::Call { target, .. } => {
+                    self.called.insert(target.to_string());
                 }
                 Kind::Foreach { body, .. } => self.add_body(body, graph, seen),
                 Kind::Parallel { branches, .. } => {
@@ -100,24 +100,34 @@ impl Names {
     /// Why a name is not that of calls, and what to do about it; none if it is.
     fn not_called(&self, name: &str) -> Option<(String, Option<String>)> {
         let kind = self.nodes.get(name).copied();
-        if kind == Some("mcp") || self.upstream.contains(name) {
+        if kind.is_some_and(is_call) || self.called.contains(name) {
             return None;
         }
         if let Some(kind) = kind {
             let message =
-                format!("{} is a `{kind}` node, which calls no upstream tool", quoted(name));
-            return Some((message, Some("only `mcp` nodes do".to_owned())));
+                format!("{} is a `{kind}` node, which calls nothing outside", quoted(name));
+            return Some((message, Some(format!("only {} do", callers()))));
         }
-        let callers =
-            self.nodes.iter().filter(|(_, kind)| **kind == "mcp").map(|(node, _)| &**node);
-        let known: Vec<&str> = callers.chain(self.upstream.iter().map(String::as_str)).collect();
+        let callers = self.nodes.iter().filter(|(_, kind)| is_call(kind)).map(|(node, _)| &**node);
+        let known: Vec<&str> = callers.chain(self.called.iter().map(String::as_str)).collect();
         let hint = suggest::did_you_mean(name, known.iter().copied()).or_else(|| {
             let list = shortened(&known.join(", "), SHOWN * 4);
             (!known.is_empty()).then(|| format!("what calls, and what is called: {list}"))
         });
-        let message = format!("{} is neither an `mcp` node nor called by one", quoted(name));
+        let message = format!("{} neither calls anything outside nor is called", quoted(name));
         Some((message, hint))
     }
+}
+
+/// Whether nodes of this type call something outside.
+fn is_call(kind: &str) -> bool {
+    Target::KINDS.contains(&kind)
+}
+
+/// The nodes that call something outside.
+fn callers() -> String {
+    let kinds: Vec<String> = Target::KINDS.iter().map(|kind| format!("`{kind}`")).collect();
+    format!("{} nodes", kinds.join(" and "))
 }
 
 fn quoted(name: &str) -> String {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mcpgraph_engine::{ErrorKind, Event, RunError, StepId};
+use mcpgraph_graph::Target;
 use mcpgraph_journal::{Journal, JournalError};
 use mcpgraph_value::Value;
 
@@ -16,7 +17,7 @@ use super::trail::{Part, Trail};
 pub(super) struct Recording {
     pub(super) tool: Arc<str>,
     pub(super) input: Value,
-    /// What each `mcp` node was answered, in the order in which nodes first called.
+    /// What each calling node was answered, in the order in which nodes first called.
     pub(super) answers: Vec<(Arc<str>, Vec<Answer>)>,
     pub(super) outcome: Result<Value, RunError>,
     pub(super) path: Vec<Part>,
@@ -80,7 +81,7 @@ fn answers(events: &[Event], is_cancelled: bool) -> Vec<(Arc<str>, Vec<Answer>)>
     let mut steps: BTreeMap<StepId, Calling> = BTreeMap::new();
     for event in events {
         match event {
-            Event::StepStarted { step, node, kind: "mcp", input, .. } => {
+            Event::StepStarted { step, node, kind, input, .. } if Target::KINDS.contains(kind) => {
                 let calling =
                     Calling { node: Arc::clone(node), args: input.clone(), replies: Vec::new() };
                 steps.insert(*step, calling);

@@ -17,9 +17,7 @@ fn a_run_can_be_done_anew() {
     let arguments = ["--yes", &first, "-g", file.to_str().unwrap()];
     let (said, result) = rerun(&store, &arguments);
     assert_eq!(result, json!({"sum": 5, "twice": 10, "error": "out of order"}));
-    assert!(
-        said.starts_with("up to 2 upstream tools may be called:\n  demo: echo\n  demo: fail\n")
-    );
+    assert!(said.starts_with("up to 2 targets may be called:\n  demo.echo\n  demo.fail\n"));
     let second = store.listed(&[]).remove(0);
     assert!(said.contains(&format!("run {second} goes on from {first}\n")), "{said}");
     let shown = store.json(&["show", &second]);
@@ -43,7 +41,7 @@ fn what_came_before_a_step_is_taken_over() {
     let file = graph();
     let arguments = [&first, "--from", &sub, "-g", file.to_str().unwrap(), "--yes", "--json"];
     let (said, report) = rerun(&store, &arguments);
-    assert!(said.starts_with("up to 1 upstream tool may be called:\n  demo: fail\n"), "{said}");
+    assert!(said.starts_with("up to 1 target may be called:\n  demo.fail\n"), "{said}");
     assert_eq!(report["result"], shown["result"]);
     let second = report["run"].as_str().unwrap();
     let again = store.json(&["show", second]);
@@ -75,7 +73,7 @@ fn an_output_can_be_changed_on_the_way() {
     ];
     // Nothing is called, so nobody has to agree.
     let (said, value) = rerun(&store, &arguments);
-    assert!(said.starts_with("no upstream tools will be called\n"), "{said}");
+    assert!(said.starts_with("nothing outside will be called\n"), "{said}");
     assert_eq!(value, json!({"sum": [1, 2], "twice": 1000, "error": "out of order"}));
     let second = store.listed(&[]).remove(0);
     assert!(store.runs(&["replay", &second]).starts_with("same"));
@@ -113,7 +111,7 @@ fn nothing_is_called_without_consent() {
     let file = graph();
     let (code, said) = store.failing(&["rerun", &id, "-g", file.to_str().unwrap()]);
     assert_eq!(code, 2);
-    assert!(said.contains("demo: echo") && said.contains("--yes"), "{said}");
+    assert!(said.contains("demo.echo") && said.contains("--yes"), "{said}");
     assert_eq!(store.listed(&[]), [id]);
 }
 
