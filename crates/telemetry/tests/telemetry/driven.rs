@@ -118,7 +118,9 @@ struct Listening {
 #[async_trait::async_trait]
 impl Effects for Listening {
     async fn call(&self, call: EffectCall) -> Result<Value, mcpgraph_engine::RunError> {
-        self.passed_on.lock().push((call.call.target.to_string(), call.trace.clone()));
+        let target = call.call.target.to_string();
+        let tool = target.rsplit('.').next().unwrap_or_default();
+        self.passed_on.lock().push((tool.to_owned(), call.trace.clone()));
         self.tools.call(call).await
     }
 }
