@@ -1,0 +1,92 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use url::{Host, Url};
+
+/// The hosts that may be reached: those with public addresses, and those that are named.
+///
+/// Names are given by whoever is responsible for the machine, never by what a request says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hosts {
+    named: Arc<[NamedHost]>,
+}
+
+/// A text that names no host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a host, or a host and a port, such as `localhost:8080` or `[::1]:80`")]
+pub struct NotAHost(pub String);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct NamedHost {
+    /// As a URL has it: lower case, without a point at the end.
+    host: String,
+    /// Any port if there is none.
+    port: Option<u16>,
+}
+
+impl Hosts {
+    /// Every host with a public address, and no other.
+    pub fn public() -> Self {
+        Self::default()
+    }
+
+    /// These hosts too, whatever their addresses are: `localhost`, `10.0.0.7`, `[::1]:8080`.
+    pub fn and<N: AsRef<str>>(self, names: impl IntoIterator<Item = N>) -> Result<Self, NotAHost> {
+        let mut named = self.named.to_vec();
+        for name in names {
+            named.push(NamedHost::parse(name.as_ref())?);
+        }
+        Ok(Self { named: named.into() })
+    }
+
+    /// The host of this URL too, at its port.
+    #[must_use]
+    pub fn and_host_of(self, url: &Url) -> Self {
+        let mut named = self.named.to_vec();
+        if let Some(host) = host_of(url) {
+            named.push(NamedHost { host, port: url.port_or_known_default() });
+        }
+        Self { named: named.into() }
+    }
+
+    /// Whether the host of a URL is named, so that its addresses do not matter.
+    pub(crate) fn names(&self, url: &Url) -> bool {
+        let Some(host) = host_of(url) else { return false };
+        let port = url.port_or_known_default();
+        self.named
+            .iter()
+            .any(|named| named.host == host && (named.port.is_none() || named.port == port))
+    }
+
+    /// The address that stands in the place of a host's name.
+    pub(crate) fn literal_address(url: &Url) -> Option<IpAddr> {
+        match url.host()? {
+            Host::Ipv4(address) => Some(address.into()),
+            Host::Ipv6(address) => Some(address.into()),
+            Host::Domain(_) => None,
+        }
+    }
+}
+
+impl NamedHost {
+    /// A URL is the one reader of hosts, so that both sides write them alike.
+    fn parse(text: &str) -> Result<Self, NotAHost> {
+        let not_a_host = || NotAHost(text.to_owned());
+        if text.is_empty() || text.contains(['/', '?', '#', '@', '\\']) {
+            return Err(not_a_host());
+        }
+        // A scheme without a port of its own tells a written port from none.
+        let url = Url::parse(&format!("https://{text}/")).map_err(|_| not_a_host())?;
+        let explicit = Url::parse(&format!("http://{text}/")).map_err(|_| not_a_host())?;
+        let port = url.port().or_else(|| explicit.port());
+        Ok(Self { host: host_of(&url).ok_or_else(not_a_host)?, port })
+    }
+}
+
+/// The host of a URL as hosts are compared: `example.com.` is `example.com`.
+fn host_of(url: &Url) -> Option<String> {
+    url.host_str().map(|host| host.trim_end_matches('.').to_owned()).filter(|host| !host.is_empty())
+}
+
+#[cfg(test)]
+mod tests;
