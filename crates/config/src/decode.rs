@@ -11,6 +11,7 @@ mod switch;
 mod test;
 mod tool;
 mod variables;
+mod workflow;
 
 pub(crate) use graph::graph_file;
 pub(crate) use problems::Problems;

@@ -7,6 +7,7 @@ mod graph;
 mod node;
 mod server;
 mod test;
+mod workflow;
 
 pub(crate) use graph::{FILE, TOOL};
 pub(crate) use node::{ANY_NODE, CONDITION, EXPRESSION, NODE_KINDS, RETRY, kind_table};
@@ -14,6 +15,7 @@ pub(crate) use server::{EXPOSE, MCP_JSON, SERVER};
 pub(crate) use test::{ANSWER, TEST, TEST_FILE};
 #[cfg(test)]
 use test::{EXPECT, EXPECTED_ERROR, MOCK_ERROR};
+pub(crate) use workflow::{HOOK, WORKFLOW, WORKFLOW_EDGE, WORKFLOW_NODE, WORKFLOW_NODE_DATA};
 
 /// The keys of one kind of mapping.
 pub(crate) struct Table {

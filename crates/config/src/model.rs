@@ -10,6 +10,7 @@ mod limits;
 mod node;
 mod server;
 mod test;
+mod workflow;
 
 pub use args::ArgValue;
 pub use graph::{GraphFile, ServerInfo, ToolDef, Version};
@@ -22,6 +23,10 @@ pub use server::{Expanded, Expose, HttpKind, Origin, Prefix, ServerDef, Transpor
 pub use test::{
     Answer, Expect, ExpectedError, ExpectedOutcome, Mock, MockError, PathItem, Recorded, Reply,
     TestDef, TestFile,
+};
+pub use workflow::{
+    Around, EdgeDef, HookCode, HookDef, HookModuleDef, MatchDef, WorkflowDef, WorkflowNodeDef,
+    WorkflowNodeKind,
 };
 
 use mcpgraph_diagnostics::Span;

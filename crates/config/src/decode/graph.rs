@@ -7,6 +7,7 @@ use super::record::{Record, Strangers, text_of};
 use super::server::servers;
 use super::tool::{limits, tool};
 use super::variables::Lookup;
+use super::workflow::{hook_modules, workflow};
 use crate::keys::{FILE, Shape};
 use crate::model::{ExecutionLimits, GraphFile, Origin, ServerInfo, Version};
 use crate::{Kind, Style, Text, Tree};
@@ -42,6 +43,14 @@ pub(crate) fn graph_file(
         .enumerate()
         .filter_map(|(index, item)| tool(item, index, version, limits, problems))
         .collect();
+    let members = record.map("hookModules", problems).unwrap_or_default();
+    let hook_modules = hook_modules(members, problems);
+    let items = record.list("workflows", problems).unwrap_or_default();
+    let workflows = items
+        .iter()
+        .enumerate()
+        .filter_map(|(index, item)| workflow(item, index, limits, problems))
+        .collect();
     report_old_layout(&record, problems);
     Some(GraphFile {
         source: Arc::clone(problems.source()),
@@ -52,6 +61,8 @@ pub(crate) fn graph_file(
         redact,
         servers,
         tools,
+        hook_modules,
+        workflows,
     })
 }
 

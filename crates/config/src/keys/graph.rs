@@ -1,3 +1,4 @@
+use super::workflow::WORKFLOW;
 use super::{Key, MAX_EXACT, MAX_MS, Need, SERVER, Shape, Table};
 use crate::model::ExecutionLimits;
 
@@ -32,6 +33,16 @@ pub(crate) static FILE: Table = Table {
             "The upstream MCP servers, by the names nodes use; written as MCP clients write them.",
         ),
         Key::optional("tools", Shape::List(&Shape::Record(&TOOL)), "The tools this file provides."),
+        Key::optional(
+            "hookModules",
+            Shape::MapOf(&Shape::Text),
+            "Scripts that several hooks use, by their names.",
+        ),
+        Key::optional(
+            "workflows",
+            Shape::List(&Shape::Record(&WORKFLOW)),
+            "What is put around the calls of tools and around the list of them.",
+        ),
         Key {
             name: "nodes",
             need: Need::Retired,

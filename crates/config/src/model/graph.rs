@@ -5,6 +5,7 @@ use mcpgraph_diagnostics::{Diagnostics, Source, Span};
 use super::limits::ExecutionLimits;
 use super::node::NodeDef;
 use super::server::ServerDef;
+use super::workflow::{HookModuleDef, WorkflowDef};
 use crate::{Json, Text, Tree};
 
 /// A graph file.
@@ -26,6 +27,10 @@ pub struct GraphFile {
     pub servers: Vec<ServerDef>,
     /// The tools in the order of the file.
     pub tools: Vec<ToolDef>,
+    /// Scripts that several hooks use.
+    pub hook_modules: Vec<HookModuleDef>,
+    /// What is put around calls and lists, in the order of the file.
+    pub workflows: Vec<WorkflowDef>,
 }
 
 /// The version a file declares.
