@@ -142,4 +142,21 @@ codes! {
     TOOLKIT_NOT_CONTINUED = "MG0446", "A recorded run cannot be gone on from";
     TOOLKIT_NOT_DEBUGGED = "MG0447", "A run cannot be controlled";
     TOOLKIT_SERVER = "MG0448", "A server does not answer the toolkit";
+
+    // MG055x: workflows and their hooks.
+    WORKFLOW_DUPLICATE = "MG0550", "Two workflows have the same id";
+    WORKFLOW_NODE_MISSING = "MG0551", "A workflow has no start, mcp-call or end";
+    WORKFLOW_NODE_TWICE = "MG0552", "A workflow has a second start, mcp-call or end";
+    WORKFLOW_EDGE_NOT_ALLOWED = "MG0553", "A node of a workflow may not have this edge";
+    WORKFLOW_CYCLE = "MG0554", "A workflow leads back to itself";
+    WORKFLOW_NOT_CONNECTED = "MG0555", "Start, mcp-call and end are not connected";
+    WORKFLOW_TWO_WAYS = "MG0556", "A node of a workflow goes on in two ways";
+    SCRIPT_SYNTAX = "MG0557", "A script is not JavaScript";
+    HOOK_MODULE_UNKNOWN = "MG0558", "A hook uses a module that does not exist";
+    RUN_HOOK_FAILED = "MG0560", "A hook failed";
+    RUN_HOOK_BLOCKED = "MG0561", "A hook stopped the call";
+    RUN_NO_RESPONSE = "MG0562", "A workflow ended without a response";
+    WORKFLOW_UNKNOWN = "MG0570", "There is no such workflow or hook module";
+    HOOK_MODULE_IN_USE = "MG0571", "A hook module is in use";
+    WORKFLOW_INVALID = "MG0572", "A workflow that is stored cannot be used";
 }

@@ -121,7 +121,13 @@ impl Evaluation {
                 return Ok(Evaluated::Route(*default));
             }
             // These have no expressions and are never evaluated.
-            Kind::Entry | Kind::Exit | Kind::Parallel { .. } => None,
+            Kind::Entry
+            | Kind::Exit
+            | Kind::Parallel { .. }
+            | Kind::Start
+            | Kind::End
+            | Kind::Wrapped
+            | Kind::Hook(_) => None,
         };
         Ok(Evaluated::Value(value))
     }

@@ -44,6 +44,12 @@ pub enum ErrorKind {
     InvalidOutput,
     /// The caller gave up.
     Cancelled,
+    /// A script failed, or gave something it must not.
+    HookFailed,
+    /// A script stopped what its workflow is put around.
+    HookBlocked,
+    /// A workflow came to its end without a response.
+    NoResponse,
     /// A fault of ours.
     Internal,
 }
@@ -101,6 +107,9 @@ impl ErrorKind {
             Self::InvalidInput => "invalid_input",
             Self::InvalidOutput => "invalid_output",
             Self::Cancelled => "cancelled",
+            Self::HookFailed => "hook_failed",
+            Self::HookBlocked => "hook_blocked",
+            Self::NoResponse => "no_response",
             Self::Internal => "internal",
         }
     }
@@ -118,6 +127,9 @@ impl ErrorKind {
             Self::InvalidInput,
             Self::InvalidOutput,
             Self::Cancelled,
+            Self::HookFailed,
+            Self::HookBlocked,
+            Self::NoResponse,
             Self::Internal,
         ]
         .into_iter()
@@ -138,13 +150,16 @@ impl ErrorKind {
             Self::InvalidOutput => "MG0409",
             Self::Cancelled => "MG0410",
             Self::Internal => "MG0411",
+            Self::HookFailed => "MG0560",
+            Self::HookBlocked => "MG0561",
+            Self::NoResponse => "MG0562",
         }
     }
 
-    /// Whether a node's `onError` may catch it. A limit of the run and the caller's leaving end
-    /// the run whatever its author wrote.
+    /// Whether a node's `onError` may catch it. A limit of the run, the caller's leaving and a
+    /// script that stops the call end the run whatever its author wrote.
     pub(crate) fn is_catchable(self) -> bool {
-        !matches!(self, Self::Limit | Self::Cancelled)
+        !matches!(self, Self::Limit | Self::Cancelled | Self::HookBlocked)
     }
 
     /// Whether another attempt is worth it, by what the author wrote in `retry.on`.

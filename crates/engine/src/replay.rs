@@ -288,8 +288,14 @@ impl<'r> Replay<'r> {
                 self.pending.remove(&task);
             }
             action => {
-                if let Action::Evaluate(evaluation) = &action {
-                    self.tasks.insert(evaluation.path().clone(), evaluation.task());
+                let path = match &action {
+                    Action::Evaluate(evaluation) => Some(evaluation.path()),
+                    // A call without an expression before it has been told of as a step.
+                    Action::Call(call) => self.paths.get(&call.step),
+                    Action::Abort(_) => None,
+                };
+                if let Some(path) = path {
+                    self.tasks.insert(path.clone(), action.task());
                 }
                 self.pending.insert(action.task(), action);
             }

@@ -3,6 +3,8 @@
 
 mod ahead;
 mod children;
+mod detached;
+mod flow;
 mod pausing;
 mod steps;
 mod timers;
@@ -15,6 +17,7 @@ use mcpgraph_graph::{Body, Graph, Limits, NodeIx, Tool};
 use mcpgraph_value::Value;
 
 use self::children::Children;
+use self::detached::Detached;
 pub use self::pausing::{NotChanged, Upcoming};
 use self::timers::Timers;
 use crate::{
@@ -28,6 +31,8 @@ pub struct Run {
     // In boxes: a map keeps room for many more than the one or two that most runs have.
     scopes: BTreeMap<ScopeId, Box<LiveScope>>,
     steps: BTreeMap<TaskId, Box<LiveStep>>,
+    /// Calls that nothing waits for.
+    detached: BTreeMap<TaskId, Detached>,
     /// Nodes that may begin.
     ready: VecDeque<(ScopeId, NodeIx)>,
     actions: VecDeque<Action>,
@@ -41,6 +46,8 @@ pub struct Run {
     given: Given,
     /// How long it has stood still, in all.
     waited: Duration,
+    /// What it came to, which is final while detached calls are still under way.
+    answer: Option<Result<Value, RunError>>,
     outcome: Option<Result<Value, RunError>>,
 }
 
@@ -107,6 +114,7 @@ impl Run {
             graph,
             scopes: BTreeMap::new(),
             steps: BTreeMap::new(),
+            detached: BTreeMap::new(),
             ready: VecDeque::new(),
             actions: VecDeque::new(),
             timers: Timers::default(),
@@ -118,6 +126,7 @@ impl Run {
             is_paused: false,
             given,
             waited: Duration::ZERO,
+            answer: None,
             outcome: None,
         };
         let input = tool.input.with_defaults(&input);
@@ -167,7 +176,10 @@ impl Run {
 
     /// Takes the outcome of an action. An outcome nobody waits for any more is dropped.
     pub fn apply(&mut self, step: TaskId, outcome: Outcome, now: Duration) {
-        let Some(live) = self.steps.get_mut(&step) else { return };
+        let Some(live) = self.steps.get_mut(&step) else {
+            self.detached_ended(step, outcome, now);
+            return;
+        };
         match (&live.state, outcome) {
             (State::Evaluating, Outcome::Evaluated(outcome)) => {
                 live.state = State::Idle;
@@ -179,7 +191,7 @@ impl Run {
             (State::Calling, Outcome::Called(outcome)) => {
                 live.state = State::Idle;
                 match outcome {
-                    Ok(output) => self.succeed(step, output, now),
+                    Ok(output) => self.called(step, output, now),
                     Err(error) => self.fail(step, error, now),
                 }
             }
@@ -234,7 +246,12 @@ impl Run {
         events.append(&mut self.events);
     }
 
-    /// The result, once there is one.
+    /// What it came to, once it did; calls that nothing waits for may still be under way.
+    pub fn answer(&self) -> Option<&Result<Value, RunError>> {
+        self.answer.as_ref().or(self.outcome.as_ref())
+    }
+
+    /// The result, once the run has ended.
     pub fn outcome(&self) -> Option<&Result<Value, RunError>> {
         self.outcome.as_ref()
     }
@@ -272,7 +289,20 @@ impl Run {
         for step in under_way {
             self.stop_step(step, &error, now);
         }
-        self.finish(Err(error), now);
+        self.stop_detached(&error, now);
+        let outcome = self.answer.take().unwrap_or(Err(error));
+        self.finish(outcome, now);
+    }
+
+    /// The run came to something. It has ended when nothing is under way any more.
+    fn conclude(&mut self, outcome: Result<Value, RunError>, now: Duration) {
+        if self.detached.is_empty() {
+            self.finish(outcome, now);
+        } else {
+            self.ready.clear();
+            self.scopes.clear();
+            self.answer = Some(outcome);
+        }
     }
 
     fn finish(&mut self, outcome: Result<Value, RunError>, now: Duration) {

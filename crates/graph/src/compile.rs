@@ -8,19 +8,20 @@ mod body;
 mod reach;
 mod reads;
 mod report;
+mod workflow;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_config::Json;
-use mcpgraph_config::model::{ExecutionLimits, GraphFile, NodeDef, NodeKind, ToolDef};
-use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Span, codes};
+use mcpgraph_config::model::{ExecutionLimits, GraphFile, NodeDef, ToolDef};
+use mcpgraph_config::{Json, Text};
+use mcpgraph_diagnostics::{Code, Diagnostic, Diagnostics, Span, codes};
 use mcpgraph_value::{Map, Value};
 
 use self::body::compile_body;
 use self::report::Report;
-use crate::{Digest, Graph, Limits, Schema, ServerMeta, Tool};
+use crate::{Digest, Graph, Limits, Schema, ServerMeta, Tool, Workflow};
 
 /// Compiles a file. There is a graph unless a diagnostic is an error.
 pub fn compile(file: &GraphFile) -> (Option<Graph>, Diagnostics) {
@@ -28,17 +29,31 @@ pub fn compile(file: &GraphFile) -> (Option<Graph>, Diagnostics) {
     check_tool_names(file, &mut report);
     let tools: Vec<Option<Tool>> =
         file.tools.iter().map(|tool| compile_tool(file, tool, &mut report)).collect();
+    workflow::check_ids(file, &mut report);
+    workflow::check_modules(file, &mut report);
+    let workflows: Vec<Option<Workflow>> = file
+        .workflows
+        .iter()
+        .map(|def| workflow::compile_workflow(file, def, &mut report))
+        .collect();
     let mut diagnostics = report.finish();
     file.fill_pointers(&mut diagnostics);
     diagnostics.sort();
     let tools: Option<Vec<Arc<Tool>>> = tools.into_iter().map(|tool| tool.map(Arc::new)).collect();
-    let graph = match tools {
-        Some(tools) if !diagnostics.has_errors() => Some(Graph {
+    let workflows: Option<Vec<Arc<Workflow>>> =
+        workflows.into_iter().map(|workflow| workflow.map(Arc::new)).collect();
+    let graph = match (tools, workflows) {
+        (Some(tools), Some(workflows)) if !diagnostics.has_errors() => Some(Graph {
             server: server_meta(file),
             digest: Digest::of(
-                tools.iter().map(|tool| tool.digest.to_string()).collect::<String>(),
+                tools
+                    .iter()
+                    .chain(workflows.iter().map(|workflow| &workflow.tool))
+                    .map(|tool| tool.digest.to_string())
+                    .collect::<String>(),
             ),
             tools,
+            workflows,
             text: file.source.text().into(),
         }),
         _ => None,
@@ -47,7 +62,7 @@ pub fn compile(file: &GraphFile) -> (Option<Graph>, Diagnostics) {
 }
 
 fn server_meta(file: &GraphFile) -> ServerMeta {
-    let text = |text: &mcpgraph_config::Text| text.as_str().to_owned();
+    let text = |text: &Text| text.as_str().to_owned();
     ServerMeta {
         name: text(&file.server.name),
         version: text(&file.server.version),
@@ -195,29 +210,40 @@ fn check_node_ids<'a>(
 }
 
 fn check_entry_and_exit(def: &ToolDef, report: &mut Report) {
-    let is_entry = |node: &&NodeDef| matches!(node.kind, NodeKind::Entry);
-    let is_exit = |node: &&NodeDef| matches!(node.kind, NodeKind::Exit);
-    let mut one = |found: Vec<&NodeDef>, what: &str, none, second| {
-        let Some((first, others)) = found.split_first() else {
-            report.push(
-                Diagnostic::error(none, format!("tool `{}` has no {what} node", def.name))
-                    .at(report.source(), def.name.span(), "")
-                    .hint(format!("add a node with `type: {what}`")),
-            );
-            return;
-        };
-        for other in others {
-            report.push(
-                Diagnostic::error(
-                    second,
-                    format!("tool `{}` has a second {what} node `{}`", def.name, other.id),
-                )
-                .at(report.source(), other.id.span(), "")
-                .also(report.source(), first.id.span(), format!("the first {what} is here"))
-                .hint(format!("a tool has exactly one {what}")),
-            );
-        }
+    let ids = |kind: &str| -> Vec<&Text> {
+        def.nodes.iter().filter(|node| node.kind.name() == kind).map(|node| &node.id).collect()
     };
-    one(def.nodes.iter().filter(is_entry).collect(), "entry", codes::NO_ENTRY, codes::SECOND_ENTRY);
-    one(def.nodes.iter().filter(is_exit).collect(), "exit", codes::NO_EXIT, codes::SECOND_EXIT);
+    let tool = ("tool", &def.name);
+    one_of(&ids("entry"), "entry", tool, (codes::NO_ENTRY, codes::SECOND_ENTRY), report);
+    one_of(&ids("exit"), "exit", tool, (codes::NO_EXIT, codes::SECOND_EXIT), report);
+}
+
+/// Reports a node that is missing, or there twice, in a tool or a workflow; the codes are for the
+/// one and the other.
+fn one_of(
+    found: &[&Text],
+    kind: &str,
+    (noun, name): (&str, &Text),
+    (missing, second): (Code, Code),
+    report: &mut Report,
+) {
+    let Some((first, others)) = found.split_first() else {
+        report.push(
+            Diagnostic::error(missing, format!("{noun} `{name}` has no {kind} node"))
+                .at(report.source(), name.span(), "")
+                .hint(format!("add a node with `type: {kind}`")),
+        );
+        return;
+    };
+    for other in others {
+        report.push(
+            Diagnostic::error(
+                second,
+                format!("{noun} `{name}` has a second {kind} node `{other}`"),
+            )
+            .at(report.source(), other.span(), "")
+            .also(report.source(), first.span(), format!("the first {kind} is here"))
+            .hint(format!("a {noun} has exactly one {kind}")),
+        );
+    }
 }

@@ -147,11 +147,12 @@ fn draw_items(
 fn describe(node: &Node) -> (Shape, String) {
     let id = &node.id;
     match &node.kind {
-        Kind::Entry | Kind::Exit => (Shape::Terminal, id.to_string()),
+        Kind::Entry | Kind::Exit | Kind::Start | Kind::End => (Shape::Terminal, id.to_string()),
         Kind::Switch { .. } => (Shape::Decision, id.to_string()),
         Kind::Call { target, .. } => (Shape::Call, format!("{id}\n{target}")),
         Kind::Graph { tool, .. } => (Shape::Call, format!("{id}\ngraph {tool}")),
-        Kind::Transform(_) | Kind::Foreach { .. } | Kind::Parallel { .. } => {
+        Kind::Wrapped => (Shape::Call, format!("{id}\n{}", node.kind.name())),
+        Kind::Transform(_) | Kind::Foreach { .. } | Kind::Parallel { .. } | Kind::Hook(_) => {
             (Shape::Step, format!("{id}\n{}", node.kind.name()))
         }
     }

@@ -9,12 +9,14 @@
 mod compile;
 mod digest;
 mod draw;
+mod glob;
 mod layout;
 mod limits;
 mod model;
 mod rename;
 mod schema;
 mod template;
+mod workflow;
 
 pub use compile::compile;
 pub use digest::{Digest, NotADigest};
@@ -25,3 +27,4 @@ pub use model::{Body, Case, Graph, Kind, Node, NodeIx, Retry, RetryOn, ServerMet
 pub use rename::rename_node;
 pub use schema::{Schema, SchemaError, Violation};
 pub use template::Template;
+pub use workflow::{Around, Hook, Match, Subject, Workflow};

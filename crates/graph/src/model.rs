@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcpgraph_expr::{JsonLogic, Jsonata};
 use mcpgraph_value::Value;
 
-use crate::{Digest, Limits, Schema, Template};
+use crate::{Digest, Hook, Limits, Schema, Template, Workflow};
 
 /// All tools of a file, compiled and immutable.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub struct Graph {
     pub server: ServerMeta,
     /// The tools in the order of the file.
     pub tools: Vec<Arc<Tool>>,
+    /// What is put around calls and lists, in the order of the file.
+    pub workflows: Vec<Arc<Workflow>>,
     /// Names this version of the file's tools.
     pub digest: Digest,
     /// The text it was compiled from.
@@ -129,6 +131,14 @@ pub enum Kind {
         /// The arguments, to be evaluated.
         args: Template,
     },
+    /// Begins a workflow with what it is put around.
+    Start,
+    /// Ends a workflow with the response.
+    End,
+    /// Makes the call that the workflow is put around, unless there is a response already.
+    Wrapped,
+    /// Runs a script on what flows through the workflow.
+    Hook(Arc<Hook>),
 }
 
 /// What a node calls outside of its run. All targets have the same life: the same events, retries,
@@ -142,6 +152,10 @@ pub enum Target {
         /// The tool's name on that server.
         tool: Arc<str>,
     },
+    /// A script.
+    Hook(Arc<Hook>),
+    /// What a workflow is put around.
+    Wrapped,
 }
 
 /// One condition of a switch.
@@ -188,6 +202,12 @@ impl Graph {
     pub fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.tools.iter().find(|tool| &*tool.name == name)
     }
+
+    /// What a run of this name executes: a tool or a workflow.
+    pub fn runnable(&self, name: &str) -> Option<&Arc<Tool>> {
+        let workflows = self.workflows.iter().map(|workflow| &workflow.tool);
+        self.tools.iter().chain(workflows).find(|tool| &*tool.name == name)
+    }
 }
 
 // === impl Kind ===
@@ -196,6 +216,9 @@ impl Kind {
     /// The words for all kinds.
     pub const NAMES: [&'static str; 8] =
         ["entry", "exit", "transform", "switch", "mcp", "foreach", "parallel", "graph"];
+
+    /// The words for the kinds that only workflows have.
+    pub const WORKFLOW_NAMES: [&'static str; 4] = ["start", "end", "mcp-call", "hook"];
 
     /// The word users write for it.
     pub fn name(&self) -> &'static str {
@@ -208,6 +231,10 @@ impl Kind {
             Self::Foreach { .. } => "foreach",
             Self::Parallel { .. } => "parallel",
             Self::Graph { .. } => "graph",
+            Self::Start => "start",
+            Self::End => "end",
+            Self::Wrapped => Target::Wrapped.kind(),
+            Self::Hook(_) => "hook",
         }
     }
 
@@ -227,6 +254,8 @@ impl Target {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Tool { .. } => "mcp",
+            Self::Hook(_) => "hook",
+            Self::Wrapped => "mcp-call",
         }
     }
 }
@@ -236,6 +265,11 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tool { server, tool } => write!(f, "{server}.{tool}"),
+            Self::Hook(hook) => match &hook.module {
+                Some(module) => write!(f, "hook {module}"),
+                None => write!(f, "a hook of {}", hook.workflow),
+            },
+            Self::Wrapped => f.write_str("what the workflow is put around"),
         }
     }
 }

@@ -122,8 +122,9 @@ impl From<Event> for StoredEvent {
 
 /// The name of a node's type, of which every event of the process shares one.
 fn kind_name(kind: &'static str) -> Arc<str> {
-    static NAMES: LazyLock<[Arc<str>; Kind::NAMES.len()]> =
-        LazyLock::new(|| Kind::NAMES.map(Arc::from));
+    static NAMES: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
+        Kind::NAMES.into_iter().chain(Kind::WORKFLOW_NAMES).map(Arc::from).collect()
+    });
     NAMES.iter().find(|name| ***name == *kind).cloned().unwrap_or_else(|| kind.into())
 }
 

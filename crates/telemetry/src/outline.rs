@@ -114,7 +114,11 @@ impl NodeOutline {
                 outline.target = Some(Target::Graph { tool: Arc::clone(tool) });
                 add_template(&mut outline.jsonata, args);
             }
-            Kind::Entry | Kind::Exit | Kind::Parallel { .. } => {}
+            Kind::Hook(hook) => {
+                outline.target = Some(Target::Outside(OutsideTarget::Hook(Arc::clone(hook))));
+            }
+            Kind::Wrapped => outline.target = Some(Target::Outside(OutsideTarget::Wrapped)),
+            Kind::Entry | Kind::Exit | Kind::Start | Kind::End | Kind::Parallel { .. } => {}
         }
         outline
     }

@@ -15,6 +15,9 @@ use crate::model::{
 };
 use crate::{Kind, Member, Style, Text, Tree};
 
+/// More than anybody draws, and few enough to be checked in no time.
+const MAX_NODES: usize = 500;
+
 /// Reads a workflow; `base` are the limits of its file.
 pub(super) fn workflow(
     tree: &Arc<Tree>,
@@ -30,10 +33,14 @@ pub(super) fn workflow(
     let around = word.and_then(|word| Around::ALL.iter().find(|(name, _)| *name == word.value));
     let own_limits = record.record("executionLimits", problems);
     let mut edges = Vec::new();
-    let nodes: Vec<WorkflowNodeDef> = record
-        .list("nodes", problems)
-        .unwrap_or_default()
+    let items = record.list("nodes", problems).unwrap_or_default();
+    if items.len() > MAX_NODES {
+        let message = format!("a workflow has at most {MAX_NODES} nodes, not {}", items.len());
+        problems.push(problems.error(codes::OUT_OF_RANGE, record.span(), message));
+    }
+    let nodes: Vec<WorkflowNodeDef> = items
         .iter()
+        .take(MAX_NODES)
         .enumerate()
         .filter_map(|(index, item)| node(item, index, &mut edges, problems))
         .collect();

@@ -54,7 +54,18 @@ impl Walk<'_> {
                         open.push((Arc::clone(&tool.body), tool.body.start));
                     }
                 }
-                Kind::Entry | Kind::Exit | Kind::Transform(_) | Kind::Switch { .. } => {}
+                Kind::Wrapped => {
+                    self.found.insert(Target::Wrapped);
+                }
+                Kind::Hook(hook) => {
+                    self.found.insert(Target::Hook(Arc::clone(hook)));
+                }
+                Kind::Entry
+                | Kind::Exit
+                | Kind::Start
+                | Kind::End
+                | Kind::Transform(_)
+                | Kind::Switch { .. } => {}
             }
         }
     }

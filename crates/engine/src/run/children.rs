@@ -200,7 +200,7 @@ impl Run {
         match (scope.parent, checked) {
             (None, checked) => {
                 let result = scope.result.clone();
-                self.finish(checked.map(|()| result), now);
+                self.conclude(checked.map(|()| result), now);
             }
             (Some((parent, _)), Err(error)) => self.fail(parent, error, now),
             (Some((parent, index)), Ok(())) => {
@@ -234,7 +234,7 @@ impl Run {
     pub(super) fn fail_scope(&mut self, scope_id: ScopeId, error: RunError, now: Duration) {
         let Some(scope) = self.scopes.get(&scope_id) else { return };
         let Some((parent, _)) = scope.parent else {
-            self.finish(Err(error), now);
+            self.conclude(Err(error), now);
             return;
         };
         self.drop_scope(scope_id, now);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_graph::{Kind, Node, NodeIx, Schema, Tool};
+use mcpgraph_graph::{Kind, Node, NodeIx, Schema, Target, Tool};
 use mcpgraph_value::{MAX_DEPTH, Value};
 
 use super::{LiveStep, Run, ScopeId, State};
@@ -74,6 +74,13 @@ impl Run {
                 self.announce(id, None, now);
                 self.open_branches(id, now);
             }
+            Kind::Start => self.start_flow(id, now),
+            Kind::End => self.end_flow(id, now),
+            Kind::Wrapped => self.call_wrapped(id, now),
+            Kind::Hook(hook) => {
+                let hook = Arc::clone(hook);
+                self.call_hook(id, &hook, now);
+            }
             Kind::Transform(_) | Kind::Switch { .. } => {
                 self.announce(id, None, now);
                 self.evaluate(id);
@@ -120,7 +127,7 @@ impl Run {
                 self.fail(id, error, now);
             }
             (Evaluated::Value(value), Kind::Transform(_)) => {
-                self.succeed(id, value.unwrap_or_default(), now);
+                self.computed(id, value.unwrap_or_default(), now);
             }
             (Evaluated::Value(value), _) => {
                 self.with_input(id, value.unwrap_or_default(), now);
@@ -129,7 +136,7 @@ impl Run {
     }
 
     /// A node that works on an evaluated input has it.
-    fn with_input(&mut self, id: TaskId, input: Value, now: Duration) {
+    pub(super) fn with_input(&mut self, id: TaskId, input: Value, now: Duration) {
         let number = self.announce(id, Some(input.clone()), now);
         let Some(step) = self.steps.get_mut(&id) else { return };
         let Some(scope) = self.scopes.get(&step.scope) else { return };
@@ -142,17 +149,10 @@ impl Run {
         let node = &scope.body.nodes[step.node];
         match &node.kind {
             Kind::Call { target, .. } => {
-                step.state = State::Calling;
-                let call = Call {
-                    task: id,
-                    step: number,
-                    node: Arc::clone(&node.id),
-                    target: target.clone(),
-                    args: input,
-                    timeout: step.deadline.map(|deadline| deadline.saturating_sub(now)),
-                };
-                self.actions.push_back(Action::Call(call));
+                let target = target.clone();
+                self.call(id, number, target, input, now);
             }
+            Kind::Wrapped => self.call(id, number, Target::Wrapped, input, now),
             Kind::Foreach { .. } => self.open_items(id, &input, now),
             Kind::Graph { tool, .. } => {
                 let tool = Arc::clone(tool);
@@ -162,8 +162,33 @@ impl Run {
             | Kind::Exit
             | Kind::Transform(_)
             | Kind::Switch { .. }
-            | Kind::Parallel { .. } => {}
+            | Kind::Parallel { .. }
+            | Kind::Start
+            | Kind::End
+            | Kind::Hook(_) => {}
         }
+    }
+
+    /// Has something outside of the run called for a step.
+    pub(super) fn call(
+        &mut self,
+        id: TaskId,
+        number: StepId,
+        target: Target,
+        args: Value,
+        now: Duration,
+    ) {
+        let Some(step) = self.steps.get_mut(&id) else { return };
+        let Some(scope) = self.scopes.get(&step.scope) else { return };
+        step.state = State::Calling;
+        self.actions.push_back(Action::Call(Call {
+            task: id,
+            step: number,
+            node: Arc::clone(&scope.body.nodes[step.node].id),
+            target,
+            args,
+            timeout: step.deadline.map(|deadline| deadline.saturating_sub(now)),
+        }));
     }
 
     /// A step has its output and goes on to the node's `next`.
@@ -285,7 +310,7 @@ impl Run {
     }
 
     /// Tells that a step began, once, and gives the number it is told under.
-    fn announce(&mut self, id: TaskId, input: Option<Value>, now: Duration) -> StepId {
+    pub(super) fn announce(&mut self, id: TaskId, input: Option<Value>, now: Duration) -> StepId {
         let Some(step) = self.steps.get_mut(&id) else { return self.next_step };
         if let Some(number) = step.number {
             return number;

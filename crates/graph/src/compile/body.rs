@@ -19,7 +19,7 @@ use super::report::Report;
 use crate::{Body, Case, Kind, Node, NodeIx, Retry, RetryOn, Target, Template};
 
 /// The name under which a node that handles an error reads it.
-const ERROR: &str = "error";
+pub(super) const ERROR: &str = "error";
 
 /// The name under which the body of a loop reads the position of its item.
 const INDEX: &str = "index";
@@ -48,7 +48,7 @@ fn collect_ids<'a>(nodes: &'a [NodeDef], ids: &mut Names<'a>) {
     }
 }
 
-struct Compiler<'a, 'r> {
+pub(super) struct Compiler<'a, 'r> {
     file: &'a GraphFile,
     /// The ids of all nodes of the tool.
     ids: Names<'a>,
@@ -59,10 +59,35 @@ struct Compiler<'a, 'r> {
 struct Reported;
 
 /// The ids of one body and what its expressions may read.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     ids: HashMap<&'a str, NodeIx>,
     names: Names<'a>,
     is_tool: bool,
+}
+
+impl<'a> Place<'a> {
+    /// The place of the nodes of a workflow.
+    pub(super) fn new(ids: HashMap<&'a str, NodeIx>, names: Names<'a>) -> Self {
+        Self { ids, names, is_tool: true }
+    }
+
+    pub(super) fn ids(&self) -> Names<'a> {
+        self.ids.keys().copied().collect()
+    }
+
+    pub(super) fn names(&self) -> &Names<'a> {
+        &self.names
+    }
+}
+
+impl<'a, 'r> Compiler<'a, 'r> {
+    pub(super) fn new(file: &'a GraphFile, ids: Names<'a>, report: &'r mut Report) -> Self {
+        Self { file, ids, report }
+    }
+
+    pub(super) fn report(&mut self) -> &mut Report {
+        self.report
+    }
 }
 
 impl<'a> Compiler<'a, '_> {
@@ -145,7 +170,7 @@ impl<'a> Compiler<'a, '_> {
             NodeKind::Transform(transform) => {
                 Kind::Transform(self.expression(&transform.expr, &place.names)?)
             }
-            NodeKind::Switch(switch) => self.switch(def, switch, place)?,
+            NodeKind::Switch(switch) => self.switch(&def.id, switch, place)?,
             NodeKind::Mcp(mcp) => {
                 self.check_server(&mcp.server);
                 let (server, tool) = (mcp.server.to_arc(), mcp.tool.to_arc());
@@ -191,7 +216,12 @@ impl<'a> Compiler<'a, '_> {
         })
     }
 
-    fn switch(&mut self, def: &NodeDef, switch: &'a Switch, place: &Place<'a>) -> Option<Kind> {
+    pub(super) fn switch(
+        &mut self,
+        id: &Text,
+        switch: &'a Switch,
+        place: &Place<'a>,
+    ) -> Option<Kind> {
         let cases: Vec<Option<Case>> = switch
             .conditions
             .iter()
@@ -208,9 +238,9 @@ impl<'a> Compiler<'a, '_> {
                 self.report.push(
                     Diagnostic::warning(
                         codes::NO_DEFAULT,
-                        format!("switch `{}` has no default", def.id),
+                        format!("switch `{id}` has no default"),
                     )
-                    .at(self.report.source(), def.id.span(), "")
+                    .at(self.report.source(), id.span(), "")
                     .hint("the run fails when no rule holds; add a condition without a rule, or a `next`"),
                 );
                 Some(None)
@@ -251,7 +281,7 @@ impl<'a> Compiler<'a, '_> {
         }
     }
 
-    fn expression(&mut self, text: &Text, names: &Names<'_>) -> Option<Jsonata> {
+    pub(super) fn expression(&mut self, text: &Text, names: &Names<'_>) -> Option<Jsonata> {
         match Jsonata::compile(text) {
             Ok(expression) => {
                 reads::check_expression(expression.reads(), text, names, self.report);

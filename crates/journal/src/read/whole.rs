@@ -69,5 +69,6 @@ impl WholeEvents {
 
 /// The name of a node's type as an event has it; a type that this version does not have is unknown.
 fn kind(name: &str) -> &'static str {
-    Kind::NAMES.into_iter().find(|known| *known == name).unwrap_or("unknown")
+    let mut known = Kind::NAMES.into_iter().chain(Kind::WORKFLOW_NAMES);
+    known.find(|known| *known == name).unwrap_or("unknown")
 }
