@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcpgraph_config::model::{
-    ArgValue, GraphFile, NodeDef, NodeKind, ServerDef, Spanned, ToolDef, Transport,
+    ArgValue, GraphFile, HookCode, HookDef, NodeDef, NodeKind, ServerDef, Spanned, ToolDef,
+    Transport, WorkflowDef, WorkflowNodeKind,
 };
 use mcpgraph_config::{json_schema, read_graph};
 use mcpgraph_diagnostics::{Colour, Source, to_terminal};
@@ -113,7 +114,42 @@ fn describe(file: &GraphFile) -> String {
     let mut out = format!("{} {} {:?}\n", file.server.name, file.server.version, file.version);
     file.servers.iter().for_each(|server| describe_server(&mut out, server));
     file.tools.iter().for_each(|tool| describe_tool(&mut out, tool));
+    for module in &file.hook_modules {
+        writeln!(out, "module {} {:?}", module.name, &*module.script).expect("a string");
+    }
+    file.workflows.iter().for_each(|workflow| describe_workflow(&mut out, workflow));
     out
+}
+
+fn describe_workflow(out: &mut String, workflow: &WorkflowDef) {
+    let WorkflowDef { id, name, enabled, priority, only, allow_hosts, .. } = workflow;
+    let around = workflow.around.name();
+    let patterns = [&only.server, &only.tool, &only.client].map(|text| text.as_deref());
+    let hosts: Vec<&str> = allow_hosts.iter().map(mcpgraph_config::Text::as_str).collect();
+    writeln!(
+        out,
+        "workflow {id} {name:?} around {around} enabled {enabled} priority {priority} only \
+         {patterns:?} hosts {hosts:?}"
+    )
+    .map(|()| out.replace_range(.., &without_places(out)))
+    .expect("a string");
+    for node in &workflow.nodes {
+        write!(out, "  {} {}", node.id, node.kind.name()).expect("a string");
+        if let WorkflowNodeKind::Hook(hook) = &node.kind {
+            let code = match &hook.code {
+                HookCode::Inline(script) => format!("{:?}", &**script),
+                HookCode::Module(name) => format!("module {name}"),
+            };
+            let HookDef { blocking, goes_on, timeout_ms, .. } = hook;
+            let timeout = timeout_ms.map(|count| count.value);
+            write!(out, " {code} blocking {blocking} goes on {goes_on} within {timeout:?}")
+                .expect("a string");
+        }
+        out.push('\n');
+    }
+    for edge in &workflow.edges {
+        writeln!(out, "  {} → {}", edge.source, edge.target).expect("a string");
+    }
 }
 
 fn describe_server(out: &mut String, server: &ServerDef) {

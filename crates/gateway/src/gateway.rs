@@ -18,10 +18,12 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
+use crate::aliases::Aliases;
 use crate::listing::{self, Kind};
 use crate::names::Exposed;
 use crate::relay::{self, Params};
 use crate::tasks::{self, Tasks};
+use crate::workflows::Workflows;
 use crate::{call, result, template};
 
 /// The server behind every transport.
@@ -30,6 +32,7 @@ pub struct Gateway {
     upstreams: Arc<Upstreams>,
     tasks: Tasks,
     broadcaster: Broadcaster,
+    aliases: Aliases,
     /// Told when the offer was replaced: a resource may be another server's now.
     replaced: Notify,
 }
@@ -42,6 +45,7 @@ pub struct Offer {
     /// Runs end with the servers they began with, also when the files change meanwhile.
     runtime: Runtime,
     exposed: Vec<Exposed>,
+    workflows: Workflows,
     header_parameters: HashMap<Arc<str>, Arc<[HeaderParameter]>>,
 }
 
@@ -65,15 +69,23 @@ impl Offer {
         let server = &graph.server;
         let info =
             raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
-        let runtime = Runtime::new(Arc::new(World { upstreams: Arc::new(upstreams.pinned()) }))
-            .with(instruments);
+        let runtime =
+            Runtime::new(Arc::new(World::new(Arc::new(upstreams.pinned())))).with(instruments);
         Self {
             info: info.into(),
-            graph,
             runtime,
             exposed: Exposed::among(servers),
+            workflows: Workflows::of([&graph]),
+            graph,
             header_parameters,
         }
+    }
+
+    /// The same offer, with the workflows of other graphs beside those of its own.
+    #[must_use]
+    pub fn with_workflows(mut self, others: &[Arc<Graph>]) -> Self {
+        self.workflows = Workflows::of(others.iter().chain([&self.graph]));
+        self
     }
 }
 
@@ -87,6 +99,11 @@ impl Offer {
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
+
+    /// What calls and lists go through.
+    pub(crate) fn workflows(&self) -> &Workflows {
+        &self.workflows
+    }
 }
 
 impl Gateway {
@@ -96,6 +113,7 @@ impl Gateway {
             offer: ArcSwap::from_pointee(offer),
             upstreams,
             tasks: Tasks::default(),
+            aliases: Aliases::default(),
             broadcaster,
             replaced: Notify::new(),
         })
@@ -110,6 +128,7 @@ impl Gateway {
     pub fn replace(&self, offer: Offer) {
         let exposes = !offer.exposed.is_empty();
         let exposed = !self.offer.swap(Arc::new(offer)).exposed.is_empty();
+        self.aliases.clear();
         self.replaced.notify_one();
         self.broadcaster.send(&Change::Tools);
         // Only exposed servers have resources and prompts.
@@ -184,7 +203,11 @@ impl Gateway {
         self.broadcaster.send(&change);
     }
 
-    async fn list_tools(&self, offer: &Offer, call: &Call) -> Raw {
+    pub(crate) fn aliases(&self) -> &Aliases {
+        &self.aliases
+    }
+
+    pub(crate) async fn list_tools(&self, offer: &Offer, call: &Call) -> Raw {
         let mut tools: Vec<Raw> = offer
             .graph
             .tools
@@ -203,8 +226,21 @@ impl Gateway {
         listing::result(kind, &items.into_iter().map(|item| item.raw).collect::<Vec<_>>())
     }
 
-    async fn call_tool(&self, offer: &Offer, call: &Call) -> Result<Raw, RpcError> {
+    async fn call_tool(&self, offer: &Arc<Offer>, call: &Call) -> Result<Raw, RpcError> {
         let params = relay::params(call)?;
+        if offer.workflows.is_empty() {
+            return self.call_directly(offer, call, params).await;
+        }
+        self.call_around(offer, call, params).await
+    }
+
+    /// Calls a tool that no workflow is put around, or none any more.
+    pub(crate) async fn call_directly(
+        &self,
+        offer: &Offer,
+        call: &Call,
+        params: Params,
+    ) -> Result<Raw, RpcError> {
         let name = relay::text(&params, "name")?;
         if let Some(tool) = offer.graph.tool(&name) {
             return self.run(offer, Arc::clone(tool), &params, call).await;
@@ -236,7 +272,12 @@ impl Gateway {
     }
 
     /// The exposed server that has a tool or prompt of this name, and its own name for it.
-    async fn find(&self, offer: &Offer, kind: Kind, name: &str) -> Option<(String, String)> {
+    pub(crate) async fn find(
+        &self,
+        offer: &Offer,
+        kind: Kind,
+        name: &str,
+    ) -> Option<(String, String)> {
         let candidates: Vec<(&Exposed, &str)> = offer
             .exposed
             .iter()
@@ -384,7 +425,8 @@ impl Service for Gateway {
     async fn call(&self, call: Call) -> Result<Raw, RpcError> {
         let offer = self.offer.load_full();
         match call.method.as_str() {
-            "tools/list" => Ok(self.list_tools(&offer, &call).await),
+            "tools/list" if offer.workflows.is_empty() => Ok(self.list_tools(&offer, &call).await),
+            "tools/list" => self.list_around(&offer, &call).await,
             "tools/call" => self.call_tool(&offer, &call).await,
             "resources/list" => Ok(self.list(&offer, Kind::Resources).await),
             "resources/templates/list" => Ok(self.list(&offer, Kind::Templates).await),

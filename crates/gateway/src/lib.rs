@@ -6,6 +6,8 @@
 //!
 //! It must not know the studio, the command line or the disk.
 
+mod aliases;
+mod around;
 mod call;
 mod gateway;
 mod listing;
@@ -14,6 +16,7 @@ mod relay;
 mod result;
 mod tasks;
 mod template;
+mod workflows;
 mod wrap;
 
 pub use call::{Watch, attend, origin};

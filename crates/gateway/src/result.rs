@@ -1,7 +1,9 @@
 //! What a run's outcome looks like to an MCP client.
 
+use std::sync::Arc;
+
 use mcpgraph_engine::{ErrorKind, RunError};
-use mcpgraph_graph::Tool;
+use mcpgraph_graph::{Tool, Workflow};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::version::{Era, Version};
 use mcpgraph_runtime::Finished;
@@ -92,23 +94,49 @@ fn wrapped_schema(tool: &Tool, version: Version) -> Option<&Value> {
 }
 
 fn failure(error: &RunError, tool: &Tool, finished: &Finished) -> Value {
-    let mut place = format!("tool `{}`", tool.name);
-    if let Some(node) = &error.node {
-        place = format!("node `{node}` of {place}");
-    }
-    let text =
-        format!("{}\n\n{} at {place}, run {}", error.message, error.kind.code(), finished.run);
+    let text = explained(error, &format!("tool `{}`", tool.name), finished);
+    error_result(&text, error, "tool", &tool.name, finished)
+}
+
+/// The result of a call that a workflow stopped, or that failed with it. The words of a hook that
+/// stops a call are for the caller as they are.
+pub(crate) fn stopped(error: &RunError, workflow: &Workflow, finished: &Finished) -> Value {
+    let text = match error.kind {
+        ErrorKind::HookBlocked => error.message.clone(),
+        _ => explained(error, &format!("workflow `{}`", workflow.name), finished),
+    };
+    error_result(&text, error, "workflow", &workflow.id, finished)
+}
+
+fn explained(error: &RunError, place: &str, finished: &Finished) -> String {
+    let place = match &error.node {
+        Some(node) => format!("node `{node}` of {place}"),
+        None => place.to_owned(),
+    };
+    format!("{}\n\n{} at {place}, run {}", error.message, error.kind.code(), finished.run)
+}
+
+fn error_result(
+    text: &str,
+    error: &RunError,
+    noun: &str,
+    name: &Arc<str>,
+    finished: &Finished,
+) -> Value {
     let mut details = match error.to_value() {
         Value::Object(details) => (*details).clone(),
         _ => Map::new(),
     };
-    // The text has it already, and a failed tool's whole result would say it a third time.
-    details.remove("data");
-    details.insert("tool", tool.name.clone());
+    // The text has it already, and a failed tool's whole result would say it a third time; what a
+    // hook says when it stops a call is short, and has a code that programs want.
+    if error.kind != ErrorKind::HookBlocked {
+        details.remove("data");
+    }
+    details.insert(noun, Arc::clone(name));
     details.insert("run", finished.run.to_string());
     let meta: Map = Map::from_iter([(ERROR_META, Value::from(details))]);
     Map::from_iter([
-        ("content", Value::from(vec![text_item(&text)])),
+        ("content", Value::from(vec![text_item(text)])),
         ("isError", Value::from(true)),
         ("_meta", meta.into()),
     ])

@@ -124,7 +124,7 @@ impl McpGraph {
     pub(crate) fn new(file: GraphFile, graph: Arc<Graph>, instruments: Instruments) -> Self {
         let options = upstream_options(&file.servers);
         let upstreams = Arc::new(Upstreams::new(specs(&file.servers), options));
-        let world = World { upstreams: Arc::clone(&upstreams) };
+        let world = World::new(Arc::clone(&upstreams));
         let runtime = Runtime::new(Arc::new(world)).with(instruments.clone());
         let masks = Masks::default();
         masks.add(&file, instruments.journal.as_deref());
@@ -163,7 +163,7 @@ impl McpGraph {
 
     /// What carries out the calls of runs.
     pub(crate) fn effects(&self) -> Arc<dyn Effects> {
-        Arc::new(World { upstreams: Arc::clone(&self.upstreams) })
+        Arc::new(World::new(Arc::clone(&self.upstreams)))
     }
 
     /// What executes the runs, for replaying recorded ones.

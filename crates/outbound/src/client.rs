@@ -158,6 +158,9 @@ impl Client {
         if self.hosts.names(url) {
             return Ok(&self.named);
         }
+        if !self.hosts.has_strangers() {
+            return Err(OutboundError::NotAllowed { host: host(url) });
+        }
         // The resolver sees names only.
         match Hosts::literal_address(url) {
             Some(address) if !is_public(address) => {

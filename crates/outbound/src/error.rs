@@ -19,6 +19,12 @@ pub enum OutboundError {
         /// Its address.
         address: String,
     },
+    /// Nobody named the host, and only those that are named may be reached.
+    #[error("{host} is not among the hosts that are allowed")]
+    NotAllowed {
+        /// The host.
+        host: String,
+    },
     /// A name that is no host.
     #[error(transparent)]
     NotAHost(#[from] NotAHost),
@@ -62,6 +68,9 @@ pub enum OutboundError {
 impl OutboundError {
     /// Whether the guard refused, rather than the network.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::Url { .. } | Self::NotAHost(_))
+        matches!(
+            self,
+            Self::Refused { .. } | Self::NotAllowed { .. } | Self::Url { .. } | Self::NotAHost(_)
+        )
     }
 }

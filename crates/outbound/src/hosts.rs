@@ -3,12 +3,14 @@ use std::sync::Arc;
 
 use url::{Host, Url};
 
-/// The hosts that may be reached: those with public addresses, and those that are named.
+/// The hosts that may be reached: those that are named, and those with public addresses unless
+/// only the named ones may be.
 ///
 /// Names are given by whoever is responsible for the machine, never by what a request says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     named: Arc<[NamedHost]>,
+    only_named: bool,
 }
 
 /// A text that names no host.
@@ -30,13 +32,18 @@ impl Hosts {
         Self::default()
     }
 
+    /// No host but these, whatever their addresses are.
+    pub fn only<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Result<Self, NotAHost> {
+        Ok(Self { only_named: true, ..Self::default().and(names)? })
+    }
+
     /// These hosts too, whatever their addresses are: `localhost`, `10.0.0.7`, `[::1]:8080`.
     pub fn and<N: AsRef<str>>(self, names: impl IntoIterator<Item = N>) -> Result<Self, NotAHost> {
         let mut named = self.named.to_vec();
         for name in names {
             named.push(NamedHost::parse(name.as_ref())?);
         }
-        Ok(Self { named: named.into() })
+        Ok(Self { named: named.into(), ..self })
     }
 
     /// The host of this URL too, at its port.
@@ -46,7 +53,12 @@ impl Hosts {
         if let Some(host) = host_of(url) {
             named.push(NamedHost { host, port: url.port_or_known_default() });
         }
-        Self { named: named.into() }
+        Self { named: named.into(), ..self }
+    }
+
+    /// Whether a host that nobody named may be reached at all.
+    pub(crate) fn has_strangers(&self) -> bool {
+        !self.only_named
     }
 
     /// Whether the host of a URL is named, so that its addresses do not matter.

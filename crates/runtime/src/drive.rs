@@ -7,12 +7,15 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use mcpgraph_engine::{Action, ErrorKind, Event, Given, Outcome, Run, RunError, TaskId};
+use mcpgraph_engine::{
+    Action, ErrorKind, Event, Given, LogLevel, Outcome, Run, RunError, StepId, TaskId,
+};
 use mcpgraph_expr::Budget;
-use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_graph::{Graph, Target, Tool};
 use mcpgraph_journal::{NewRun, Origin, RunId};
 use mcpgraph_upstream::Raw;
 use mcpgraph_value::Value;
+use tokio::sync::oneshot;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::{Instrument as _, Span, field};
 
@@ -21,7 +24,10 @@ use crate::debugging::Debugging;
 use crate::evaluate::Evaluator;
 use crate::live::Entered;
 use crate::watch::Watchers;
-use crate::{Caller, DebugSession, EffectCall, Effects, Instruments, Observer, RunStart, Silent};
+use crate::{
+    Caller, DebugSession, EffectCall, Effects, Instruments, Observer, RunStart, Said, Silent,
+    Wrapped,
+};
 
 /// Executes runs. One serves any number of them at once; they share nothing but it.
 pub struct Runtime {
@@ -50,6 +56,11 @@ pub struct Execution {
     pub meta: Vec<(String, Raw)>,
     /// The debugger that controls the run.
     pub debug: Option<DebugSession>,
+    /// What the run of a workflow is put around.
+    pub wrapped: Option<Arc<dyn Wrapped>>,
+    /// Told what the run came to before it has ended, where calls that nothing waits for are still
+    /// under way then. From there on nobody can cancel it.
+    pub answer: Option<oneshot::Sender<Finished>>,
 }
 
 /// How a run ended.
@@ -77,6 +88,8 @@ impl Execution {
             cancel: CancellationToken::new(),
             meta: Vec::new(),
             debug: None,
+            wrapped: None,
+            answer: None,
         }
     }
 }
@@ -122,7 +135,19 @@ impl Runtime {
     }
 
     async fn drive(&self, execution: Execution, begun: Option<Begun>) -> Result<Value, RunError> {
-        let Execution { id, graph, tool, input, origin, caller, cancel, meta, debug } = execution;
+        let Execution {
+            id,
+            graph,
+            tool,
+            input,
+            origin,
+            caller,
+            cancel,
+            meta,
+            debug,
+            wrapped,
+            answer,
+        } = execution;
         let clock = Clock::at(begun.as_ref().map_or(Duration::ZERO, |begun| begun.now));
         let start = RunStart { id, graph: &graph, tool: &tool, origin: &origin, at: clock.began() };
         let Instruments { journal, observers, live } = &self.instruments;
@@ -158,7 +183,13 @@ impl Runtime {
             entered: live.as_ref().map(|live| live.enter(id)),
             cancel,
             meta,
-            work: Work { running: FuturesUnordered::new(), stops: HashMap::new() },
+            wrapped,
+            answer: answer.map(|answer| (id, answer)),
+            work: Work {
+                running: FuturesUnordered::new(),
+                stops: HashMap::new(),
+                said: HashMap::new(),
+            },
             happened: Vec::new(),
         };
         let outcome = drive.until_it_ends().instrument(span).await;
@@ -198,6 +229,8 @@ struct Drive<'a> {
     entered: Option<Entered>,
     cancel: CancellationToken,
     meta: Vec<(String, Raw)>,
+    wrapped: Option<Arc<dyn Wrapped>>,
+    answer: Option<(RunId, oneshot::Sender<Finished>)>,
     work: Work<'a>,
     /// Room for what happened in a step.
     happened: Vec<Event>,
@@ -226,6 +259,7 @@ impl Drive<'_> {
                 self.watchers.committed().await;
                 self.debugging.tell(&self.run);
             }
+            self.answer_early();
             self.wait().await;
         }
     }
@@ -258,10 +292,16 @@ impl Drive<'_> {
                 let caller = Arc::clone(&self.watchers.caller);
                 let meta = self.meta.clone();
                 let effects = &self.runtime.effects;
+                let said = self.work.listen(task, call.step);
+                let wrapped = self.wrapped.clone();
                 self.work.add(task, |cancel| async move {
-                    Outcome::Called(
-                        effects.call(EffectCall { call, cancel, caller, meta, trace }).await,
-                    )
+                    Outcome::Called(match (&call.target, wrapped) {
+                        (Target::Wrapped, Some(wrapped)) => wrapped.call(call.args, cancel).await,
+                        _ => {
+                            let call = EffectCall { call, cancel, caller, meta, trace, said };
+                            effects.call(call).await
+                        }
+                    })
                 });
             }
             Action::Abort(task) => self.work.stop(task),
@@ -297,6 +337,10 @@ impl Drive<'_> {
             Some((task, outcome)) = work.running.next(), if !work.running.is_empty() => {
                 // What was stopped says nothing; the step may be at its next attempt by now.
                 if let Some(outcome) = outcome {
+                    let now = self.clock.now();
+                    for (step, level, line) in work.heard(task) {
+                        self.run.log(step, level, line, now);
+                    }
                     work.stop(task);
                     self.run.apply(task, outcome, self.clock.now());
                 }
@@ -311,6 +355,17 @@ impl Drive<'_> {
             () = tokio::time::sleep(left), if !self.run.is_paused() => {
                 self.run.tick(self.clock.now());
             }
+        }
+    }
+
+    /// Tells whoever waits what the run came to, if only calls that nothing waits for go on.
+    fn answer_early(&mut self) {
+        if let Some(outcome) = self.run.answer()
+            && let Some((run, answer)) = self.answer.take()
+        {
+            // Nobody may wait any more.
+            drop(answer.send(Finished { run, outcome: outcome.clone() }));
+            self.cancel = CancellationToken::new();
         }
     }
 
@@ -339,6 +394,8 @@ async fn joining(entered: &mut Option<Entered>) -> Option<DebugSession> {
 struct Work<'a> {
     running: FuturesUnordered<BoxFuture<'a, (TaskId, Option<Outcome>)>>,
     stops: HashMap<TaskId, DropGuard>,
+    /// What calls say, for the steps that made them.
+    said: HashMap<TaskId, (StepId, Said)>,
 }
 
 impl<'a> Work<'a> {
@@ -363,8 +420,22 @@ impl<'a> Work<'a> {
         );
     }
 
+    /// Listens to what a call says.
+    fn listen(&mut self, task: TaskId, step: StepId) -> Said {
+        let said = Said::default();
+        self.said.insert(task, (step, said.clone()));
+        said
+    }
+
+    /// What a call has said since it was last asked.
+    fn heard(&self, task: TaskId) -> Vec<(StepId, LogLevel, Arc<str>)> {
+        let Some((step, said)) = self.said.get(&task) else { return Vec::new() };
+        said.take().into_iter().map(|(level, line)| (*step, level, line)).collect()
+    }
+
     /// Stops what is under way under this name; nothing if nothing is.
     fn stop(&mut self, task: TaskId) {
+        self.said.remove(&task);
         drop(self.stops.remove(&task));
     }
 }

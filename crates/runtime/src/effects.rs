@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcpgraph_engine::{Call, RunError};
+use mcpgraph_engine::{Call, ErrorKind, LogLevel, RunError};
 use mcpgraph_graph::Target;
 use mcpgraph_journal::TraceContext;
 use mcpgraph_upstream::{Raw, Upstreams};
 use mcpgraph_value::Value;
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::hooks::Hooks;
 use crate::{Caller, tools};
 
 /// Carries out what runs do outside of themselves.
@@ -31,13 +33,55 @@ pub struct EffectCall {
     pub meta: Vec<(String, Raw)>,
     /// The trace the call belongs to, where a span was opened for it.
     pub trace: Option<TraceContext>,
+    /// Takes what is said on the way, for the record of the run.
+    pub said: Said,
 }
+
+/// What a workflow is put around: another workflow, or the call itself.
+#[async_trait]
+pub trait Wrapped: Send + Sync {
+    /// Answers the request `{method, params}` with a response.
+    async fn call(&self, request: Value, cancel: CancellationToken) -> Result<Value, RunError>;
+}
+
+/// What a call says while it is made.
+#[derive(Clone, Default)]
+pub struct Said(Arc<Mutex<Vec<Line>>>);
+
+/// How much a line matters, and what it says.
+type Line = (LogLevel, Arc<str>);
+
+/// How many lines of one call are kept.
+const MAX_LINES: usize = 1000;
 
 /// The real world: each target has its part of it.
 #[derive(Clone)]
 pub struct World {
     /// Where tools of other servers are called.
     pub upstreams: Arc<Upstreams>,
+    /// Where scripts run.
+    pub hooks: Hooks,
+}
+
+impl Said {
+    /// Adds a line.
+    pub fn say(&self, level: LogLevel, line: impl Into<Arc<str>>) {
+        let mut lines = self.0.lock();
+        if lines.len() < MAX_LINES {
+            lines.push((level, line.into()));
+        }
+    }
+
+    pub(crate) fn take(&self) -> Vec<Line> {
+        std::mem::take(&mut *self.0.lock())
+    }
+}
+
+impl World {
+    /// The world in which these are the other servers.
+    pub fn new(upstreams: Arc<Upstreams>) -> Self {
+        Self { upstreams, hooks: Hooks::default() }
+    }
 }
 
 #[async_trait]
@@ -47,6 +91,17 @@ impl Effects for World {
             Target::Tool { server, tool } => {
                 tools::call(&self.upstreams, &server, &tool, call).await
             }
+            Target::Hook(hook) => self.hooks.run(&hook, &self.upstreams, call).await,
+            // Whoever asked for the run makes it.
+            Target::Wrapped => Err(nothing_wrapped()),
         }
     }
+}
+
+/// A workflow was run with nothing to put it around.
+pub(crate) fn nothing_wrapped() -> RunError {
+    RunError::new(
+        ErrorKind::Unavailable,
+        "a workflow runs around a call of a client, and here is none; call a tool it is put around",
+    )
 }

@@ -18,7 +18,7 @@ pub(crate) async fn call(
     tool: &str,
     call: EffectCall,
 ) -> Result<Value, RunError> {
-    let EffectCall { call, cancel, caller, mut meta, trace } = call;
+    let EffectCall { call, cancel, caller, mut meta, trace, .. } = call;
     if let Some(trace) = trace {
         put_trace(&mut meta, &trace);
     }

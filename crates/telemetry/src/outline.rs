@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcpgraph_graph::{Body, Digest, Kind, Node, Template, Tool};
+use mcpgraph_graph::{Body, Digest, Graph, Kind, Node, Template};
 use mcpgraph_runtime::RunStart;
 use parking_lot::Mutex;
 
@@ -57,15 +57,16 @@ impl Outlines {
         if known.len() >= MAX_REMEMBERED {
             known.clear();
         }
-        let outline = Arc::new(Outline::of(&run.graph.tools));
+        let outline = Arc::new(Outline::of(run.graph));
         known.insert(run.graph.digest, Arc::clone(&outline));
         outline
     }
 }
 
 impl Outline {
-    fn of(tools: &[Arc<Tool>]) -> Self {
-        let tools = tools.iter().map(|tool| {
+    fn of(graph: &Graph) -> Self {
+        let workflows = graph.workflows.iter().map(|workflow| &workflow.tool);
+        let tools = graph.tools.iter().chain(workflows).map(|tool| {
             let mut nodes = HashMap::new();
             collect(&tool.body, &mut nodes);
             (Arc::clone(&tool.name), nodes)
@@ -115,9 +116,12 @@ impl NodeOutline {
                 add_template(&mut outline.jsonata, args);
             }
             Kind::Hook(hook) => {
-                outline.target = Some(Target::Outside(OutsideTarget::Hook(Arc::clone(hook))));
+                outline.target =
+                    Some(Target::Outside(mcpgraph_graph::Target::Hook(Arc::clone(hook))));
             }
-            Kind::Wrapped => outline.target = Some(Target::Outside(OutsideTarget::Wrapped)),
+            Kind::Wrapped => {
+                outline.target = Some(Target::Outside(mcpgraph_graph::Target::Wrapped));
+            }
             Kind::Entry | Kind::Exit | Kind::Start | Kind::End | Kind::Parallel { .. } => {}
         }
         outline

@@ -60,7 +60,7 @@ impl Toolkit {
         instruments.live.get_or_insert_default();
         let info = json!({ "name": "mcpgraph-toolkit", "version": env!("CARGO_PKG_VERSION") });
         let upstreams = Arc::new(Upstreams::new(specs(&[]), upstream));
-        let world = World { upstreams: Arc::clone(&upstreams) };
+        let world = World::new(Arc::clone(&upstreams));
         let runtime = Runtime::new(Arc::new(world)).with(instruments.clone());
         let (runtime, debugged) = (Arc::new(runtime), DebugRuns::new());
         let compiled = |tool: &tools::Tool| {

@@ -183,7 +183,7 @@ impl<'t> Record<'t> {
             return;
         }
         let span = member.key.span();
-        let is_node = self.table.key("id").is_some();
+        let is_node = ["id", "type"].iter().all(|key| self.table.key(key).is_some());
         if is_node && ANY_NODE.key(name).is_some() {
             let message = format!("`{name}` has no meaning on {}", self.table.noun);
             problems.push(problems.warning(codes::UNKNOWN_KEY, span, message));

@@ -164,6 +164,9 @@ fn hook(member: &Member, problems: &mut Problems) -> Option<HookDef> {
     let script = record.text("script", problems);
     let module = record.text("module", problems);
     let module = module.or_else(|| record.text("hookModuleId", problems));
+    let blocking = record.flag("blocking", problems).unwrap_or(true);
+    let on_error = record.word("onError", problems);
+    let timeout_ms = record.count("timeoutMs", problems);
     let code = match (module, script) {
         // An editor leaves an old script in a node that uses a module now.
         (Some(module), _) => HookCode::Module(module),
@@ -174,13 +177,8 @@ fn hook(member: &Member, problems: &mut Problems) -> Option<HookDef> {
             return None;
         }
     };
-    let on_error = record.word("onError", problems);
-    Some(HookDef {
-        code,
-        blocking: record.flag("blocking", problems).unwrap_or(true),
-        goes_on: on_error.is_some_and(|word| word.value == "continue"),
-        timeout_ms: record.count("timeoutMs", problems),
-    })
+    let goes_on = on_error.is_some_and(|word| word.value == "continue");
+    Some(HookDef { code, blocking, goes_on, timeout_ms })
 }
 
 /// `next` is the id of a node or a list of them.

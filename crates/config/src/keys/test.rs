@@ -136,4 +136,7 @@ const ERROR_KINDS: &[&str] = &[
     "invalid_output",
     "cancelled",
     "internal",
+    "hook_failed",
+    "hook_blocked",
+    "no_response",
 ];

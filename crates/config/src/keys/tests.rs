@@ -6,8 +6,8 @@ use mcpgraph_diagnostics::{Diagnostics, Source, Span};
 use mcpgraph_value::Value;
 
 use super::{
-    ANSWER, ANY_NODE, CONDITION, EXPECT, EXPECTED_ERROR, EXPOSE, EXPRESSION, FILE, Key, MOCK_ERROR,
-    NODE_KINDS, Need, RETRY, SERVER, Shape, TEST, TEST_FILE, TOOL, Table,
+    ANSWER, ANY_NODE, CONDITION, EXPECT, EXPECTED_ERROR, EXPOSE, EXPRESSION, FILE, HOOK, Key,
+    MOCK_ERROR, NODE_KINDS, Need, RETRY, SERVER, Shape, TEST, TEST_FILE, TOOL, Table, WORKFLOW,
 };
 use crate::{json_schema, read_graph, read_tests, test_schema};
 
@@ -42,6 +42,8 @@ fn places() -> Vec<Place> {
         place(&SERVER, "mcpServers: {s: {url: 'http://x', @}}"),
         place(&EXPOSE, "mcpServers: {s: {command: c, expose: {@}}}"),
         place(&TOOL, "tools: [{@}]"),
+        place(&WORKFLOW, "workflows: [{@}]"),
+        place(&HOOK, "workflows: [{nodes: [{id: n, type: hook, hook: {@}}]}]"),
         place(&RETRY, &node("type: entry, retry: {@}")),
         place(&CONDITION, &node("type: switch, conditions: [{rule: 1, @}]")),
         place(&EXPRESSION, &node("type: transform, transform: {@}")),

@@ -27,7 +27,7 @@ pub(super) fn draw(args: &DrawArgs) -> anyhow::Result<Exit> {
 
 /// The tool with this name, or an error that helps to find it.
 pub(super) fn find(graph: &Graph, name: &str) -> anyhow::Result<Arc<Tool>> {
-    graph.tool(name).cloned().ok_or_else(|| {
+    graph.runnable(name).cloned().ok_or_else(|| {
         let names: Vec<&str> = graph.tools.iter().map(|tool| &*tool.name).collect();
         let hint = suggest::did_you_mean(name, names.iter().copied())
             .unwrap_or_else(|| format!("the file has: {}", names.join(", ")));

@@ -6,7 +6,7 @@ use mcpgraph_engine::ErrorKind;
 use mcpgraph_value::Value;
 
 /// All kinds there are; the match below does not compile when one is missing.
-const KINDS: [ErrorKind; 11] = [
+const KINDS: [ErrorKind; 14] = [
     ErrorKind::Expression,
     ErrorKind::ToolError,
     ErrorKind::ProtocolError { code: -1 },
@@ -18,6 +18,9 @@ const KINDS: [ErrorKind; 11] = [
     ErrorKind::InvalidOutput,
     ErrorKind::Cancelled,
     ErrorKind::Internal,
+    ErrorKind::HookFailed,
+    ErrorKind::HookBlocked,
+    ErrorKind::NoResponse,
 ];
 
 fn place(kind: ErrorKind) -> usize {
@@ -33,6 +36,9 @@ fn place(kind: ErrorKind) -> usize {
         ErrorKind::InvalidOutput => 8,
         ErrorKind::Cancelled => 9,
         ErrorKind::Internal => 10,
+        ErrorKind::HookFailed => 11,
+        ErrorKind::HookBlocked => 12,
+        ErrorKind::NoResponse => 13,
     }
 }
 

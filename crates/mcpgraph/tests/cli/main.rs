@@ -21,3 +21,4 @@ mod schema;
 mod sessions;
 mod testing;
 mod toolkit;
+mod workflows;

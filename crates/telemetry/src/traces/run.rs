@@ -305,15 +305,20 @@ fn identify(
     let Some(target) = &outline.target else {
         return (format!("{kind} {node}"), SpanKind::Internal);
     };
-    attributes.push(KeyValue::new(key::OPERATION, key::EXECUTE_TOOL));
+    let operation = KeyValue::new(key::OPERATION, key::EXECUTE_TOOL);
     match target {
+        Target::Outside(graph::Target::Hook(_) | graph::Target::Wrapped) => {
+            (format!("{kind} {node}"), SpanKind::Internal)
+        }
         Target::Outside(graph::Target::Tool { server, tool }) => {
+            attributes.push(operation);
             attributes.push(key::text(key::TOOL_NAME, tool));
             attributes.push(KeyValue::new(key::METHOD, key::TOOLS_CALL));
             attributes.push(key::text(key::SERVER, server));
             (format!("{} {tool}", key::TOOLS_CALL), SpanKind::Client)
         }
         Target::Graph { tool } => {
+            attributes.push(operation);
             attributes.push(key::text(key::TOOL_NAME, tool));
             (format!("{} {tool}", key::EXECUTE_TOOL), SpanKind::Internal)
         }

@@ -64,8 +64,8 @@ async fn a_server_is_told_the_span_of_its_node() {
 
     let collector = Collector::start(Protocol::HttpProtobuf).await;
     let traces = Traces::start(collector.settings(&[])).unwrap();
-    let runtime = Runtime::new(Arc::new(World { upstreams: Arc::clone(&upstreams) }))
-        .observed_by(traces.observer());
+    let runtime =
+        Runtime::new(Arc::new(World::new(Arc::clone(&upstreams)))).observed_by(traces.observer());
     let finished = runtime.execute(execution("failing", "{}", Origin::default())).await;
     finished.outcome.unwrap();
     upstreams.shutdown().await;

@@ -1,0 +1,285 @@
+//! Calls and lists on their way through workflows, which nest like middleware.
+//!
+//! Each workflow is a run of its own. What it is put around, the next workflow or the call itself,
+//! is asked for by the run and done here, where the client's request is.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use mcpgraph_engine::{ErrorKind, RunError};
+use mcpgraph_graph::{Around, Subject};
+use mcpgraph_mcp::message::{Raw, RpcError, raw};
+use mcpgraph_mcp::server::Call;
+use mcpgraph_runtime::{Execution, Finished, Wrapped};
+use mcpgraph_value::{Map, Value};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::gateway::{Gateway, Offer};
+use crate::listing::Kind;
+use crate::relay::{self, Params};
+use crate::workflows::Layer;
+use crate::{aliases, call as graph_call, result};
+
+/// Where a request is in its workflows.
+struct Way<'a> {
+    offer: &'a Arc<Offer>,
+    call: &'a Call,
+    around: Around,
+    /// What scripts are told about the call.
+    metadata: Map,
+}
+
+impl Gateway {
+    /// Calls a tool through the workflows that are put around it.
+    pub(crate) async fn call_around(
+        &self,
+        offer: &Arc<Offer>,
+        call: &Call,
+        mut params: Params,
+    ) -> Result<Raw, RpcError> {
+        let mut name = relay::text(&params, "name")?;
+        let client = client_name(call);
+        if let Some(own) = self.own_name(offer, call, &client, &name).await {
+            params.insert("name".to_owned(), raw(&own));
+            name = own;
+        }
+        let found = match offer.graph().tool(&name) {
+            Some(_) => None,
+            None => self.find(offer, Kind::Tools, &name).await,
+        };
+        let subject = Subject {
+            server: found.as_ref().map(|(server, _)| server.as_str()),
+            tool: Some(&name),
+            inner_tool: found.as_ref().map(|(_, inner)| inner.as_str()),
+            client: &client,
+        };
+        let layers = offer.workflows().around(Around::Call, &subject);
+        if layers.is_empty() {
+            return self.call_directly(offer, call, params).await;
+        }
+        let way = Way { offer, call, around: Around::Call, metadata: metadata(&subject) };
+        let response = self.through(&way, &layers, request(Around::Call, &params)?).await?;
+        Ok(raw(&response))
+    }
+
+    /// Lists the tools through the workflows that are put around the list.
+    pub(crate) async fn list_around(
+        &self,
+        offer: &Arc<Offer>,
+        call: &Call,
+    ) -> Result<Raw, RpcError> {
+        let client = client_name(call);
+        let subject = Subject { client: &client, ..Subject::default() };
+        let layers = offer.workflows().around(Around::List, &subject);
+        if layers.is_empty() {
+            return Ok(self.list_tools(offer, call).await);
+        }
+        let way = Way { offer, call, around: Around::List, metadata: metadata(&subject) };
+        let request = request(Around::List, &relay::params(call)?)?;
+        let response = self.through(&way, &layers, request).await?;
+        if response.get("tools").and_then(Value::as_array).is_none() {
+            return Err(RpcError::internal(
+                "a workflow around `tools/list` gave a response without the list `tools`",
+            ));
+        }
+        let (list, names) = aliases::unmarked(&response);
+        self.aliases().learn(&client, names);
+        Ok(raw(&list))
+    }
+
+    /// The tool's own name, where workflows show it under another. A client may know the name from
+    /// elsewhere, so that what is not known otherwise is looked for in the list.
+    async fn own_name(
+        &self,
+        offer: &Arc<Offer>,
+        call: &Call,
+        client: &str,
+        name: &str,
+    ) -> Option<String> {
+        if !offer.workflows().has(Around::List) {
+            return None;
+        }
+        let known = self.aliases().find(client, name);
+        if known.is_some()
+            || offer.graph().tool(name).is_some()
+            || self.find(offer, Kind::Tools, name).await.is_some()
+        {
+            return known;
+        }
+        // What goes wrong with the list is not this call's affair.
+        drop(self.list_around(offer, call).await);
+        self.aliases().find(client, name)
+    }
+
+    /// Sends a request through layers, outermost first, to what they are put around.
+    fn through<'a>(
+        &'a self,
+        way: &'a Way<'a>,
+        layers: &'a [Layer],
+        request: Value,
+    ) -> BoxFuture<'a, Result<Value, RpcError>> {
+        async move {
+            let Some((layer, inner)) = layers.split_first() else {
+                return self.innermost(way, &request).await;
+            };
+            let (asked, mut asks) = mpsc::channel(1);
+            let stop = CancellationToken::new();
+            let ended = start(way, layer, request, asked, &stop);
+            // Whoever goes away takes the run along.
+            let _stops = stop.drop_guard();
+            tokio::pin!(ended);
+            let mut failed = None;
+            let finished = loop {
+                tokio::select! {
+                    biased;
+                    finished = &mut ended => break finished,
+                    () = way.call.cancel.cancelled() => {
+                        return Err(RpcError::internal("the call was cancelled"));
+                    }
+                    Some(ask) = asks.recv() => {
+                        let Ask { request, cancel, reply } = ask;
+                        let answer = tokio::select! {
+                            answer = self.through(way, inner, request) => answer,
+                            () = cancel.cancelled() => continue,
+                        };
+                        let answer = answer.map_err(|error| {
+                            let passed = as_run_error(&error);
+                            failed = Some(error);
+                            passed
+                        });
+                        drop(reply.send(answer));
+                    }
+                }
+            };
+            outcome(way, layer, &finished, failed)
+        }
+        .boxed()
+    }
+
+    async fn innermost(&self, way: &Way<'_>, request: &Value) -> Result<Value, RpcError> {
+        let answer = match way.around {
+            Around::List => self.list_tools(way.offer, way.call).await,
+            Around::Call => {
+                let params = request.get("params").cloned().unwrap_or_default();
+                let params: Params = serde_json::from_str(&params.to_json()).map_err(|error| {
+                    RpcError::invalid_params(format!("the parameters a workflow gave: {error}"))
+                })?;
+                self.call_directly(way.offer, way.call, params).await?
+            }
+        };
+        let answer = Value::from_json(answer.get())
+            .map_err(|error| RpcError::internal(format!("the response is not JSON: {error}")))?;
+        Ok(if way.around == Around::List { aliases::marked(&answer) } else { answer })
+    }
+}
+
+/// Starts the run of a workflow; the future waits for what it comes to.
+fn start(
+    way: &Way<'_>,
+    layer: &Layer,
+    request: Value,
+    asked: mpsc::Sender<Ask>,
+    stop: &CancellationToken,
+) -> impl Future<Output = Finished> + use<> {
+    let mut metadata = way.metadata.clone();
+    metadata.insert("workflowId", Arc::clone(&layer.workflow.id));
+    let input = Map::from_iter([("request", request), ("metadata", metadata.into())]);
+    let (answer, answered) = oneshot::channel();
+    let execution = Execution {
+        origin: graph_call::origin(way.call),
+        cancel: stop.clone(),
+        wrapped: Some(Arc::new(Inside(asked))),
+        answer: Some(answer),
+        ..Execution::new(Arc::clone(&layer.graph), Arc::clone(&layer.workflow.tool), input.into())
+    };
+    let run = execution.id;
+    let offer = Arc::clone(way.offer);
+    // Hooks that nothing waits for may take longer than the client does.
+    let running = tokio::spawn(async move { offer.runtime().execute(execution).await });
+    async move {
+        match answered.await {
+            Ok(finished) => finished,
+            Err(_) => running.await.unwrap_or_else(|_| Finished {
+                run,
+                outcome: Err(RunError::new(ErrorKind::Internal, "the run of a workflow was lost")),
+            }),
+        }
+    }
+}
+
+/// What the run of a workflow means for the request.
+fn outcome(
+    way: &Way<'_>,
+    layer: &Layer,
+    finished: &Finished,
+    failed: Option<RpcError>,
+) -> Result<Value, RpcError> {
+    match (&finished.outcome, failed) {
+        (Ok(response), _) => Ok(response.clone()),
+        // What it is put around failed, and nothing in it took care of that.
+        (Err(RunError { kind: ErrorKind::ProtocolError { .. }, .. }), Some(failed)) => Err(failed),
+        (Err(error), _) => match way.around {
+            Around::Call => Ok(result::stopped(error, &layer.workflow, finished)),
+            Around::List => Err(RpcError::internal(format!(
+                "workflow `{}`: {error} ({}, run {})",
+                layer.workflow.name,
+                error.kind.code(),
+                finished.run
+            ))),
+        },
+    }
+}
+
+fn request(around: Around, params: &Params) -> Result<Value, RpcError> {
+    let params = Value::from_json(raw(params).get())
+        .map_err(|error| RpcError::invalid_params(format!("the parameters: {error}")))?;
+    Ok(Map::from_iter([("method", Value::from(around.name())), ("params", params)]).into())
+}
+
+/// What scripts are told about a call besides its request.
+fn metadata(subject: &Subject<'_>) -> Map {
+    let mut metadata = Map::new();
+    metadata.insert("clientId", subject.client);
+    for (key, value) in [("serverName", subject.server), ("toolName", subject.inner_tool)] {
+        if let Some(value) = value {
+            metadata.insert(key, value);
+        }
+    }
+    metadata
+}
+
+/// The name by which a client introduced itself.
+fn client_name(call: &Call) -> String {
+    let info = call.client.info.as_ref().and_then(|info| Value::from_json(info.get()).ok());
+    let name = info.as_ref().and_then(|info| info.get("name")).and_then(Value::as_str);
+    name.unwrap_or("unknown").to_owned()
+}
+
+fn as_run_error(error: &RpcError) -> RunError {
+    let kind = ErrorKind::ProtocolError { code: error.code };
+    let data = error.data.as_ref().and_then(|data| Value::from_json(data.get()).ok());
+    RunError { data, ..RunError::new(kind, error.message.clone()) }
+}
+
+/// The inside of a workflow, as its run sees it.
+struct Inside(mpsc::Sender<Ask>);
+
+/// A run asks for what its workflow is put around.
+struct Ask {
+    request: Value,
+    cancel: CancellationToken,
+    reply: oneshot::Sender<Result<Value, RunError>>,
+}
+
+#[async_trait]
+impl Wrapped for Inside {
+    async fn call(&self, request: Value, cancel: CancellationToken) -> Result<Value, RunError> {
+        let gone = || RunError::new(ErrorKind::Cancelled, "the client of the workflow has gone");
+        let (reply, answer) = oneshot::channel();
+        self.0.send(Ask { request, cancel, reply }).await.map_err(|_| gone())?;
+        answer.await.unwrap_or_else(|_| Err(gone()))
+    }
+}
