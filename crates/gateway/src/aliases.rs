@@ -33,7 +33,7 @@ impl Aliases {
         clients.insert(client.to_owned(), names);
     }
 
-    /// Forgets everything: other workflows show other names.
+    /// Forgets everything.
     pub(crate) fn clear(&self) {
         self.0.lock().clear();
     }

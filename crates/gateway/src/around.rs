@@ -56,7 +56,7 @@ impl Gateway {
             inner_tool: found.as_ref().map(|(_, inner)| inner.as_str()),
             client: &client,
         };
-        let layers = offer.workflows().around(Around::Call, &subject);
+        let layers = self.workflows().around(Around::Call, &subject);
         if layers.is_empty() {
             return self.call_directly(offer, call, params).await;
         }
@@ -73,7 +73,7 @@ impl Gateway {
     ) -> Result<Raw, RpcError> {
         let client = client_name(call);
         let subject = Subject { client: &client, ..Subject::default() };
-        let layers = offer.workflows().around(Around::List, &subject);
+        let layers = self.workflows().around(Around::List, &subject);
         if layers.is_empty() {
             return Ok(self.list_tools(offer, call).await);
         }
@@ -99,7 +99,7 @@ impl Gateway {
         client: &str,
         name: &str,
     ) -> Option<String> {
-        if !offer.workflows().has(Around::List) {
+        if !self.workflows().has(Around::List) {
             return None;
         }
         let known = self.aliases().find(client, name);

@@ -33,6 +33,9 @@ pub struct Gateway {
     tasks: Tasks,
     broadcaster: Broadcaster,
     aliases: Aliases,
+    /// What calls and lists go through: the workflows of the offer and of `others`.
+    workflows: ArcSwap<Workflows>,
+    others: ArcSwap<Vec<Arc<Graph>>>,
     /// Told when the offer was replaced: a resource may be another server's now.
     replaced: Notify,
 }
@@ -45,7 +48,6 @@ pub struct Offer {
     /// Runs end with the servers they began with, also when the files change meanwhile.
     runtime: Runtime,
     exposed: Vec<Exposed>,
-    workflows: Workflows,
     header_parameters: HashMap<Arc<str>, Arc<[HeaderParameter]>>,
 }
 
@@ -75,17 +77,9 @@ impl Offer {
             info: info.into(),
             runtime,
             exposed: Exposed::among(servers),
-            workflows: Workflows::of([&graph]),
             graph,
             header_parameters,
         }
-    }
-
-    /// The same offer, with the workflows of other graphs beside those of its own.
-    #[must_use]
-    pub fn with_workflows(mut self, others: &[Arc<Graph>]) -> Self {
-        self.workflows = Workflows::of(others.iter().chain([&self.graph]));
-        self
     }
 }
 
@@ -99,17 +93,14 @@ impl Offer {
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
-
-    /// What calls and lists go through.
-    pub(crate) fn workflows(&self) -> &Workflows {
-        &self.workflows
-    }
 }
 
 impl Gateway {
     /// A gateway with a first offer.
     pub fn new(offer: Offer, upstreams: Arc<Upstreams>, broadcaster: Broadcaster) -> Arc<Self> {
         Arc::new(Self {
+            workflows: ArcSwap::from_pointee(Workflows::of([&offer.graph])),
+            others: ArcSwap::default(),
             offer: ArcSwap::from_pointee(offer),
             upstreams,
             tasks: Tasks::default(),
@@ -128,7 +119,7 @@ impl Gateway {
     pub fn replace(&self, offer: Offer) {
         let exposes = !offer.exposed.is_empty();
         let exposed = !self.offer.swap(Arc::new(offer)).exposed.is_empty();
-        self.aliases.clear();
+        self.place_workflows();
         self.replaced.notify_one();
         self.broadcaster.send(&Change::Tools);
         // Only exposed servers have resources and prompts.
@@ -136,6 +127,26 @@ impl Gateway {
             self.broadcaster.send(&Change::Resources);
             self.broadcaster.send(&Change::Prompts);
         }
+    }
+
+    /// Puts the workflows of other graphs around calls and lists, beside those of the offer, and
+    /// tells clients. Calls under way go through what they began with.
+    pub fn set_workflows(&self, others: Vec<Arc<Graph>>) {
+        self.others.store(Arc::new(others));
+        self.place_workflows();
+        self.broadcaster.send(&Change::Tools);
+    }
+
+    fn place_workflows(&self) {
+        let (offer, others) = (self.offer.load(), self.others.load());
+        self.workflows.store(Arc::new(Workflows::of(others.iter().chain([&offer.graph]))));
+        // Other workflows show other names.
+        self.aliases.clear();
+    }
+
+    /// What calls and lists go through.
+    pub(crate) fn workflows(&self) -> Arc<Workflows> {
+        self.workflows.load_full()
     }
 
     /// Passes changes of exposed servers on to clients, until the servers are gone.
@@ -228,7 +239,7 @@ impl Gateway {
 
     async fn call_tool(&self, offer: &Arc<Offer>, call: &Call) -> Result<Raw, RpcError> {
         let params = relay::params(call)?;
-        if offer.workflows.is_empty() {
+        if self.workflows.load().is_empty() {
             return self.call_directly(offer, call, params).await;
         }
         self.call_around(offer, call, params).await
@@ -425,7 +436,9 @@ impl Service for Gateway {
     async fn call(&self, call: Call) -> Result<Raw, RpcError> {
         let offer = self.offer.load_full();
         match call.method.as_str() {
-            "tools/list" if offer.workflows.is_empty() => Ok(self.list_tools(&offer, &call).await),
+            "tools/list" if self.workflows.load().is_empty() => {
+                Ok(self.list_tools(&offer, &call).await)
+            }
             "tools/list" => self.list_around(&offer, &call).await,
             "tools/call" => self.call_tool(&offer, &call).await,
             "resources/list" => Ok(self.list(&offer, Kind::Resources).await),

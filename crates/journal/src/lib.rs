@@ -1,4 +1,5 @@
-//! Keeps runs: their events, the payloads in them and the definitions they ran.
+//! Keeps runs: their events, the payloads in them and the definitions they ran. Beside them it keeps
+//! workflows and the scripts their hooks share, without knowing what they say.
 //!
 //! This crate owns what is written about a run, how it is found again and when it is forgotten.
 //! Everything it tells of a run is a function of the run's events.
@@ -11,6 +12,7 @@
 
 mod codec;
 pub mod compare;
+mod definitions;
 mod difference;
 mod error;
 mod id;
@@ -29,6 +31,7 @@ mod tracker;
 mod transfer;
 mod write;
 
+pub use definitions::{KeptModule, KeptWorkflow};
 pub use difference::DivergenceReport;
 pub use error::{JournalError, Missing, MissingPart};
 pub use id::RunId;

@@ -16,7 +16,7 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 1] = [FORMAT_1];
+const MIGRATIONS: [&str; 2] = [FORMAT_1, FORMAT_2];
 
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -89,6 +89,22 @@ CREATE TABLE payloads (
 CREATE TABLE uses (run INTEGER, payload INTEGER, PRIMARY KEY (run, payload)) WITHOUT ROWID;
 CREATE INDEX uses_by_payload ON uses (payload);
 CREATE TABLE definitions (digest BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+";
+
+/// What is not a run but lives beside them.
+const FORMAT_2: &str = "
+INSERT INTO counters VALUES ('definitions', 0);
+CREATE TABLE workflows (
+    id TEXT PRIMARY KEY,
+    definition TEXT NOT NULL,
+    changed INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE hook_modules (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    script TEXT NOT NULL,
+    changed INTEGER NOT NULL
+) WITHOUT ROWID;
 ";
 
 /// How many bits of a key number the event.
@@ -181,6 +197,12 @@ fn try_open_writer(dir: &Path) -> Result<Connection, JournalError> {
     connection.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
     migrate(&mut connection, &path)?;
     Ok(connection)
+}
+
+/// Whether a file has the tables of workflows and their modules.
+pub(crate) fn has_definitions(connection: &Connection) -> Result<bool, JournalError> {
+    let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(format >= 2)
 }
 
 /// A connection that reads; it never changes the file.

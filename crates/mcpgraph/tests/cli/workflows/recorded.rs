@@ -42,7 +42,7 @@ fn runs_have_steps_logs_and_the_errors_of_hooks_nobody_waits_for() {
     for expected in ["\"mcp-call\"", "\"hook\"", "not noted", "MG0560"] {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
-    let step = runs(&["runs", "step", id, "1"]).to_string();
+    let step = runs(&["runs", "show", id, "--step", "1"]).to_string();
     assert!(step.contains("seen demo__echo") && step.contains("warn"), "{step}");
     client.close();
 

@@ -1,0 +1,46 @@
+//! Workflows of the store, checked and compiled by those who check and compile graph files: each
+//! becomes a graph file of its own, with the modules it uses.
+
+use std::sync::Arc;
+
+use mcpgraph_diagnostics::{Diagnostics, Source};
+use mcpgraph_graph::Graph;
+use mcpgraph_journal::KeptModule;
+use mcpgraph_value::{Map, Value};
+
+use crate::Workflow;
+
+/// Checks a workflow; it can be used if there is a graph.
+pub(crate) fn compile(
+    workflow: &Workflow,
+    modules: &[KeptModule],
+) -> (Option<Arc<Graph>>, Diagnostics) {
+    let source = Source::new(format!("workflow {}", workflow.id), document(workflow, modules));
+    // Nothing in it is replaced by the environment.
+    let (file, mut diagnostics) = mcpgraph_config::read_graph(&source, &|_| None);
+    let Some(file) = file else { return (None, diagnostics) };
+    let (graph, found) = mcpgraph_graph::compile(&file);
+    diagnostics.extend(found);
+    diagnostics.sort();
+    let graph = graph.filter(|_| !diagnostics.has_errors()).map(Arc::new);
+    (graph, diagnostics)
+}
+
+/// The text of a graph file that has this workflow and nothing else. It is what the records of its
+/// runs keep.
+fn document(workflow: &Workflow, modules: &[KeptModule]) -> String {
+    let used = workflow.modules().into_iter().filter_map(|name| {
+        let module = modules.iter().find(|module| module.id == name || module.name == name)?;
+        Some((Arc::from(name), Value::from(module.script.as_str())))
+    });
+    let used: Map = used.collect();
+    let server = Map::from_iter([("name", "workflows"), ("version", "1")]);
+    let mut file = Map::new();
+    file.insert("version", "2");
+    file.insert("server", server);
+    if !used.is_empty() {
+        file.insert("hookModules", used);
+    }
+    file.insert("workflows", vec![workflow.definition.clone()]);
+    Value::object(file).to_json_pretty()
+}
