@@ -103,7 +103,7 @@ impl Run {
 
     fn scope_of(&mut self, id: TaskId) -> Option<&mut super::LiveScope> {
         let scope = self.steps.get(&id)?.scope;
-        self.scopes.get_mut(&scope)
+        self.scopes.get_mut(&scope).map(AsMut::as_mut)
     }
 }
 
