@@ -18,6 +18,7 @@ mod serve;
 mod test;
 mod toolkit;
 mod watch;
+mod workflows;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -138,6 +139,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Toolkit(args) => toolkit::serve(&args.files, &history),
         Command::Run(args) => run::run(args, &history),
         Command::Runs(args) => runs::runs(args, &history),
+        Command::Workflows(args) => workflows::workflows(args, &history),
         Command::Check(args) => check::check(&args, &history),
         Command::Test(args) => test::test(&args, &history),
         Command::Schema(args) => schema::schema(&args),

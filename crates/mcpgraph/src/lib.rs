@@ -11,6 +11,7 @@ pub mod demo;
 pub mod load;
 mod masks;
 mod reload;
+mod stored;
 
 pub use api::{McpGraph, OpenError};
 pub use mcpgraph_runtime::{Execution, Finished, Instruments};

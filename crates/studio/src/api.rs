@@ -21,7 +21,7 @@ use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::Value;
 
 use crate::problem::Problem;
-use crate::{control, documents, events, expressions, fork, pages, runs, upstreams};
+use crate::{control, documents, events, expressions, fork, pages, runs, upstreams, workflows};
 
 /// The largest body a request may have.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -100,6 +100,7 @@ pub fn router(studio: Studio) -> Router {
         .route("/api/runs/{id}/debug/context", get(control::context))
         .route("/api/runs/{id}/debug/outputs/{node}", put(control::set_output))
         .route("/api/runs/{id}/debug/{move}", post(control::go))
+        .merge(workflows::routes())
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard))
         .with_state(shared)
 }

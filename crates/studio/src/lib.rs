@@ -19,5 +19,6 @@ mod runs;
 mod short;
 mod upstreams;
 mod view;
+mod workflows;
 
 pub use api::{Serve, Studio, Workshop, router};

@@ -11,37 +11,45 @@ pub(crate) struct Problem {
     status: StatusCode,
     code: &'static str,
     message: String,
+    /// What is wrong with what was sent, problem by problem.
+    diagnostics: Option<Value>,
 }
 
 impl Problem {
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::NOT_FOUND, code: "not_found", message: message.into() }
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, code: "invalid", message: message.into() }
+        Self::new(StatusCode::BAD_REQUEST, "invalid", message)
     }
 
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::CONFLICT, code: "conflict", message: message.into() }
+        Self::new(StatusCode::CONFLICT, "conflict", message)
     }
 
     pub(crate) fn forbidden(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::FORBIDDEN, code: "forbidden", message: message.into() }
+        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
     }
 
     pub(crate) fn internal(message: impl Into<String>) -> Self {
-        let status = StatusCode::INTERNAL_SERVER_ERROR;
-        Self { status, code: "internal", message: message.into() }
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
+    /// The same problem, with what is wrong in detail.
+    pub(crate) fn with_diagnostics(mut self, diagnostics: Value) -> Self {
+        self.diagnostics = Some(diagnostics);
+        self
+    }
+
+    fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), diagnostics: None }
     }
 
     /// Runs are not recorded, so there is nothing to read.
     pub(crate) fn no_history() -> Self {
-        Self {
-            status: StatusCode::NOT_FOUND,
-            code: "no_history",
-            message: "runs are not recorded here; start the server without --no-history".to_owned(),
-        }
+        let message = "runs are not recorded here; start the server without --no-history";
+        Self::new(StatusCode::NOT_FOUND, "no_history", message)
     }
 }
 
@@ -75,8 +83,11 @@ impl From<Unclear> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let error: Map =
+        let mut error: Map =
             Map::from_iter([("code", Value::from(self.code)), ("message", self.message.into())]);
+        if let Some(diagnostics) = self.diagnostics {
+            error.insert("diagnostics", diagnostics);
+        }
         let mut response = json(&Map::from_iter([("error", error)]).into());
         *response.status_mut() = self.status;
         response

@@ -19,7 +19,7 @@ pub struct Workflow {
 impl Workflow {
     /// Takes a definition: an object with a name and nodes. Whether it makes sense is seen when it
     /// is checked.
-    pub(crate) fn new(definition: Value) -> Result<Self, LibraryError> {
+    pub fn new(definition: Value) -> Result<Self, LibraryError> {
         let refused = |why: &str| LibraryError::NotAWorkflow(why.to_owned());
         let text = |key: &str| definition.get(key).and_then(Value::as_str);
         let name = text("name").filter(|name| !name.is_empty());

@@ -12,10 +12,12 @@ mod entry;
 mod error;
 mod library;
 mod modules;
+mod present;
 mod templates;
 
 pub use entry::Workflow;
 pub use error::LibraryError;
 pub use library::{Imported, Library};
 pub use mcpgraph_journal::KeptModule as Module;
+pub use present::{module, problems};
 pub use templates::{TEMPLATES, Template};

@@ -3,6 +3,7 @@
 pub(crate) mod runs;
 pub(crate) mod test;
 mod times;
+pub(crate) mod workflows;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use self::runs::{ReplayArgs, RerunArgs, RunsArgs, RunsCommand};
 use self::test::TestArgs;
+use self::workflows::WorkflowsArgs;
 use crate::load::Files;
 
 const EXAMPLES: &str = "\
@@ -133,6 +135,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Look at recorded runs, do them again, go on from them
     Runs(RunsArgs),
+    /// Workflows in the store: what happens before and after the calls of tools
+    Workflows(WorkflowsArgs),
     /// Find everything that is wrong with graph files and test files
     Check(CheckArgs),
     /// Run the tests of graph files, or write one from a recorded run
@@ -388,6 +392,7 @@ impl Command {
                 take_file("-m", &mut args.mcp, before.mcp)
             }
             Self::Schema(_)
+            | Self::Workflows(_)
             | Self::Runs(_)
             | Self::Eval(_)
             | Self::Init(_)

@@ -9,7 +9,7 @@ mod rerun;
 mod show;
 mod stats;
 mod step;
-mod text;
+pub(super) mod text;
 mod version;
 
 use std::path::PathBuf;

@@ -10,6 +10,7 @@ use mcpgraph_mcp::server::{
     standard_streams,
 };
 use mcpgraph_studio::{Studio, Workshop};
+use mcpgraph_workflows::Library;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -19,7 +20,7 @@ use super::toolkit::OnDisk;
 use super::watch::Watch;
 use super::{Exit, Threads, block_on, output, usage};
 use crate::load::Files;
-use crate::{McpGraph, reload};
+use crate::{McpGraph, reload, stored};
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
@@ -109,10 +110,20 @@ fn serve_files(
         Transport::Http { .. } => Threads::PerCore,
     };
     let watch = Watch::start(history, matches!(transport, Transport::Http { .. }));
+    // Workflows are in the store whether or not runs are recorded there.
+    let store = watch.journal().cloned().or_else(|| history.open().ok().map(Arc::new));
+    let library = store.map(Library::new);
     block_on(threads, async move {
         let product = Arc::new(McpGraph::new(file, graph, watch.instruments()));
         let broadcaster = Broadcaster::new();
         let gateway = product.gateway(broadcaster.clone());
+        let stored = match library {
+            Some(library) => {
+                let seen = stored::begin(&library, &gateway)?;
+                Some(tokio::spawn(stored::follow(library, Arc::clone(&gateway), seen)))
+            }
+            None => None,
+        };
         let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());
         let watched = tokio::spawn(Arc::clone(&gateway).follow_watched());
         let reload = follows.then(|| {
@@ -144,6 +155,11 @@ fn serve_files(
         watched.abort();
         if let Some(reload) = reload {
             reload.abort();
+        }
+        if let Some(stored) = stored {
+            stored.abort();
+            // It has the store, which is closed when nobody has it any more.
+            drop(stored.await);
         }
         product.close().await;
         drop(product);

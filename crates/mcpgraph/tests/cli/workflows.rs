@@ -2,6 +2,7 @@
 
 mod guarding;
 mod listing;
+mod managed;
 mod recorded;
 
 use serde_json::{Value, json};

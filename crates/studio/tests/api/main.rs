@@ -5,6 +5,7 @@
 mod graphs;
 mod pages;
 mod travel;
+mod workflows;
 mod world;
 
 use mcpgraph_value::Value;

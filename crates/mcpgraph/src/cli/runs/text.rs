@@ -9,13 +9,16 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// On which side of its column a cell stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(in crate::cli) enum Side {
     Left,
     Right,
 }
 
 /// Rows under a heading, aligned. Cells are made harmless for terminals.
-pub(super) fn table<const N: usize>(heading: [(&str, Side); N], rows: &[[String; N]]) -> String {
+pub(in crate::cli) fn table<const N: usize>(
+    heading: [(&str, Side); N],
+    rows: &[[String; N]],
+) -> String {
     let mut lines = vec![heading.map(|(title, _)| title.to_owned())];
     lines.extend(rows.iter().map(|row| row.each_ref().map(|cell| printable(cell).into_owned())));
     let mut widths = [0; N];
@@ -41,7 +44,7 @@ pub(super) fn table<const N: usize>(heading: [(&str, Side); N], rows: &[[String;
 }
 
 /// Words and what they stand for, aligned.
-pub(super) fn facts(facts: &[(&str, String)]) -> String {
+pub(in crate::cli) fn facts(facts: &[(&str, String)]) -> String {
     let width = facts.iter().map(|(word, _)| word.len()).max().unwrap_or_default();
     facts.iter().fold(String::new(), |mut text, (word, fact)| {
         // Writing to a text does not fail.
@@ -51,7 +54,7 @@ pub(super) fn facts(facts: &[(&str, String)]) -> String {
 }
 
 /// A duration with three digits that matter, or in two units.
-pub(super) fn duration(duration: Duration) -> String {
+pub(in crate::cli) fn duration(duration: Duration) -> String {
     let micros = duration.as_micros();
     let seconds = duration.as_secs();
     match micros {
@@ -73,12 +76,12 @@ fn three_digits(number: f64) -> String {
 }
 
 /// A number of things.
-pub(super) fn count(number: usize, word: &str) -> String {
+pub(in crate::cli) fn count(number: usize, word: &str) -> String {
     if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
 /// A payload on lines of its own, or what is left of it and why.
-pub(super) fn payload(payload: &Payload) -> String {
+pub(in crate::cli) fn payload(payload: &Payload) -> String {
     match payload {
         Payload::Whole(value) => indented(&value.to_json_pretty()),
         Payload::Truncated(left) => format!("{}  {}\n", indented(&left.preview), why(left)),
@@ -94,7 +97,7 @@ fn why(left: &Truncated) -> String {
 }
 
 /// Each line a little to the right, and harmless for terminals.
-pub(super) fn indented(text: &str) -> String {
+pub(in crate::cli) fn indented(text: &str) -> String {
     text.lines().flat_map(|line| ["  ".into(), printable(line), "\n".into()]).collect()
 }
 

@@ -230,3 +230,19 @@ fn fetch_reaches_allowed_hosts_only() {
     let answer = served.call("demo__echo", json!({"value": 1}));
     assert!(text(&answer).contains("may not reach 127.0.0.1"), "{answer}");
 }
+
+#[test]
+fn the_example_does_what_it_says() {
+    let mut serve = crate::product::command();
+    serve.arg("-g").arg(crate::product::repository().join("examples/workflows.yaml"));
+    let mut client = mcpgraph_testkit::StdioClient::start(serve);
+    client.initialize();
+    let listed = client.request("tools/list", &json!({})).to_string();
+    assert!(listed.contains("\"get_order\"") && !listed.contains("echo"), "{listed}");
+    let order = client.call_tool("get_order", &json!({"id": "A-100"})).to_string();
+    assert!(order.contains("***") && order.contains("A-100"), "{order}");
+    let refused =
+        client.call_tool("set_order_status", &json!({"id": "A-100", "status": "cancelled"}));
+    assert!(refused.to_string().contains("by people only"), "{refused}");
+    client.close();
+}

@@ -1,0 +1,177 @@
+//! Workflows and their modules over HTTP: the same that `mcpgraph workflows` does.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post, put};
+use http::StatusCode;
+use mcpgraph_value::{Map, Value};
+use mcpgraph_workflows::{Library, LibraryError, TEMPLATES, Workflow, module, problems};
+
+use crate::api::{Shared, body};
+use crate::problem::{Problem, json};
+
+/// The paths.
+pub(crate) fn routes() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/api/workflows", get(list).post(import))
+        .route("/api/workflows/check", post(check))
+        .route("/api/workflows/{id}", get(show).delete(remove))
+        .route("/api/workflows/{id}/{change}", post(enable))
+        .route("/api/workflow-templates", get(templates))
+        .route("/api/hook-modules", get(modules))
+        .route("/api/hook-modules/{id}", put(put_module).delete(remove_module))
+}
+
+impl Shared {
+    /// Does something with the workflows on a thread that may block.
+    async fn library<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Library) -> Result<T, LibraryError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let library = Library::new(self.journal()?);
+        tokio::task::spawn_blocking(move || work(&library))
+            .await
+            .map_err(|_| {
+                Problem::internal("the workflows could not be read by a fault of mcpgraph")
+            })?
+            .map_err(Problem::from)
+    }
+
+    /// Changes something, and puts what is in use then around what is served at once.
+    async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Library) -> Result<T, LibraryError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (done, graphs) = self
+            .library(move |library| {
+                let done = work(library)?;
+                Ok((done, library.in_use()?))
+            })
+            .await?;
+        self.studio.gateway.set_workflows(graphs);
+        Ok(done)
+    }
+}
+
+async fn list(State(shared): State<Arc<Shared>>) -> Result<Response, Problem> {
+    let all = shared.library(Library::list).await?;
+    let all: Vec<Value> = all.iter().map(Workflow::summary).collect();
+    Ok(json(&Map::from_iter([("workflows", all)]).into()))
+}
+
+async fn show(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    Ok(json(&shared.library(move |library| library.find(&id)).await?.definition))
+}
+
+async fn import(State(shared): State<Arc<Shared>>, sent: Body) -> Result<Response, Problem> {
+    let definition = body(sent).await?;
+    let imported = shared.change(move |library| library.import(definition)).await?;
+    let answer = Map::from_iter([
+        ("workflow", imported.workflow.summary()),
+        ("diagnostics", problems(&imported.diagnostics)),
+    ]);
+    let status = if imported.replaced { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, json(&answer.into())).into_response())
+}
+
+async fn check(State(shared): State<Arc<Shared>>, sent: Body) -> Result<Response, Problem> {
+    let definition = body(sent).await?;
+    let found = shared.library(move |library| library.check(&Workflow::new(definition)?)).await?;
+    Ok(json(&Map::from_iter([("diagnostics", problems(&found))]).into()))
+}
+
+async fn enable(
+    State(shared): State<Arc<Shared>>,
+    Path((id, change)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let enabled = match &*change {
+        "enable" => true,
+        "disable" => false,
+        other => return Err(Problem::not_found(format!("there is nothing at `{other}`"))),
+    };
+    let changed = shared.change(move |library| library.set_enabled(&id, enabled)).await?;
+    Ok(json(&changed.summary()))
+}
+
+async fn remove(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    Ok(json(&shared.change(move |library| library.remove(&id)).await?.summary()))
+}
+
+async fn templates() -> Response {
+    let all: Result<Vec<Value>, LibraryError> = TEMPLATES
+        .iter()
+        .map(|template| {
+            let mut told = match template.summary() {
+                Value::Object(members) => (*members).clone(),
+                _ => Map::new(),
+            };
+            told.insert("definition", template.definition(template.name)?);
+            Ok(told.into())
+        })
+        .collect();
+    match all {
+        Ok(all) => json(&Map::from_iter([("templates", all)]).into()),
+        Err(error) => Problem::from(error).into_response(),
+    }
+}
+
+async fn modules(State(shared): State<Arc<Shared>>) -> Result<Response, Problem> {
+    let all = shared
+        .library(|library| {
+            let modules = library.modules()?;
+            let shown = modules.iter().map(|kept| Ok(module(kept, &library.users_of(kept)?)));
+            shown.collect::<Result<Vec<Value>, LibraryError>>()
+        })
+        .await?;
+    Ok(json(&Map::from_iter([("hookModules", all)]).into()))
+}
+
+async fn put_module(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    sent: Body,
+) -> Result<Response, Problem> {
+    let sent = body(sent).await?;
+    let text = |key: &str| sent.get(key).and_then(Value::as_str).map(str::to_owned);
+    let (Some(name), Some(script)) = (text("name"), text("script")) else {
+        return Err(Problem::invalid("a hook module has a `name` and a `script`, both text"));
+    };
+    let kept = shared.change(move |library| library.put_module(Some(&id), &name, &script)).await?;
+    Ok(json(&module(&kept, &[])))
+}
+
+async fn remove_module(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let removed = shared.change(move |library| library.remove_module(&id)).await?;
+    Ok(json(&module(&removed, &[])))
+}
+
+impl From<LibraryError> for Problem {
+    fn from(error: LibraryError) -> Self {
+        let code = error.code().map(|code| format!(" ({code})")).unwrap_or_default();
+        let message = format!("{error}{code}");
+        match error {
+            LibraryError::NoWorkflow(_) | LibraryError::NoModule(_) => Self::not_found(message),
+            LibraryError::InUse { .. } => Self::conflict(message),
+            LibraryError::Invalid { diagnostics, .. } => {
+                Self::invalid(message).with_diagnostics(problems(&diagnostics))
+            }
+            LibraryError::Ambiguous { .. }
+            | LibraryError::NotAWorkflow(_)
+            | LibraryError::BadModule(_) => Self::invalid(message),
+            LibraryError::Store(error) => error.into(),
+        }
+    }
+}
