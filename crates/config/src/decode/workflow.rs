@@ -25,7 +25,8 @@ pub(super) fn workflow(
     base: ExecutionLimits,
     problems: &mut Problems,
 ) -> Option<WorkflowDef> {
-    let record = Record::open(tree, &WORKFLOW, Strangers::Report, problems)?;
+    // Editors keep things of their own in a workflow, and much in its nodes and edges.
+    let record = Record::open(tree, &WORKFLOW, Strangers::Tolerate, problems)?;
     let name = record
         .text("name", problems)
         .unwrap_or_else(|| Text::new(format!("#{}", index + 1), tree.span, Style::Plain));
@@ -88,7 +89,6 @@ fn node(
     edges: &mut Vec<EdgeDef>,
     problems: &mut Problems,
 ) -> Option<WorkflowNodeDef> {
-    // Editors keep much in a node that is none of our business.
     let record = Record::open(tree, &WORKFLOW_NODE, Strangers::Tolerate, problems)?;
     let id = record
         .text("id", problems)
