@@ -7,9 +7,9 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::StatusCode;
-use mcpgraph_engine::{Effect, Event, Given, Run};
+use mcpgraph_engine::{Event, Given, Run};
 use mcpgraph_gateway::Offer;
-use mcpgraph_graph::Tool;
+use mcpgraph_graph::{Target, Tool};
 use mcpgraph_journal::{Face, Origin, Parent, Payload, RunId, StoredEvent};
 use mcpgraph_runtime::{Breakpoint, Debugger, Execution, Fork, ForkError, Record};
 use mcpgraph_upstream::Upstreams;
@@ -90,9 +90,9 @@ pub(crate) async fn effects(
     Ok(answer(StatusCode::OK, &json!({ "kept": prepared.parent.from, "calls": calls })))
 }
 
-/// The tools that may be called, with what their servers say of them as far as they run.
+/// What may be called; of tools, with what their servers say of them as far as they run.
 async fn described(
-    effects: &BTreeSet<Effect>,
+    effects: &BTreeSet<Target>,
     upstreams: Option<&Arc<Upstreams>>,
 ) -> Vec<serde_json::Value> {
     let mut calls = Vec::new();
@@ -103,7 +103,11 @@ async fn described(
         .filter(|server| server.state == mcpgraph_upstream::ServerState::Ready)
         .map(|server| server.name)
         .collect();
-    for Effect { server, tool } in effects {
+    for target in effects {
+        let Target::Tool { server, tool } = target else {
+            calls.push(json!({ "effect": target.to_string(), "readOnly": null }));
+            continue;
+        };
         let known = match upstreams.filter(|_| running.contains(server)) {
             Some(upstreams) => upstreams.list_tools(server).await.ok(),
             None => None,
