@@ -17,4 +17,4 @@ pub(crate) use graph::graph_file;
 pub(crate) use problems::Problems;
 pub(crate) use server::mcp_json;
 pub(crate) use test::test_file;
-pub use variables::Lookup;
+pub use variables::{FILE_PREFIX, Lookup};

@@ -11,7 +11,7 @@ mod workflow;
 
 pub(crate) use graph::{FILE, TOOL};
 pub(crate) use node::{ANY_NODE, CONDITION, EXPRESSION, NODE_KINDS, RETRY, kind_table};
-pub(crate) use server::{EXPOSE, MCP_JSON, SERVER};
+pub(crate) use server::{EXPOSE, EXPOSED_ARGUMENT, EXPOSED_TOOL, MCP_JSON, SERVER};
 pub(crate) use test::{ANSWER, TEST, TEST_FILE};
 #[cfg(test)]
 use test::{EXPECT, EXPECTED_ERROR, MOCK_ERROR};

@@ -23,7 +23,7 @@ mod text;
 mod tree;
 mod yaml;
 
-pub use decode::Lookup;
+pub use decode::{FILE_PREFIX, Lookup};
 pub use json::Json;
 pub use read::{merge_servers, read_graph, read_mcp_json, read_tests};
 pub use schema::{json_schema, test_schema};

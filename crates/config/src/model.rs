@@ -19,7 +19,9 @@ pub use node::{
     Branch, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry,
     Switch, Transform,
 };
-pub use server::{Expanded, Expose, HttpKind, Origin, Prefix, ServerDef, Transport};
+pub use server::{
+    Expanded, Expose, ExposedArgument, ExposedTool, HttpKind, Origin, Prefix, ServerDef, Transport,
+};
 pub use test::{
     Answer, Expect, ExpectedError, ExpectedOutcome, Mock, MockError, PathItem, Recorded, Reply,
     TestDef, TestFile,

@@ -159,4 +159,10 @@ codes! {
     WORKFLOW_UNKNOWN = "MG0570", "There is no such workflow or hook module";
     HOOK_MODULE_IN_USE = "MG0571", "A hook module is in use";
     WORKFLOW_INVALID = "MG0572", "A workflow that is stored cannot be used";
+
+    // MG06xx: routing and access.
+    NAME_COLLISION = "MG0600", "Clients would see one name for two tools";
+    SECRET_UNREADABLE = "MG0601", "A secret cannot be read from its file";
+    TOKEN_REFUSED = "MG0610", "A request shows no valid token";
+    TOO_MANY_REQUESTS = "MG0611", "A token makes more requests than it may";
 }

@@ -17,15 +17,16 @@ use mcpgraph_value::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::gateway::{Gateway, Offer};
+use crate::gateway::Gateway;
 use crate::listing::Kind;
 use crate::relay::{self, Params};
+use crate::view::View;
 use crate::workflows::Layer;
 use crate::{aliases, call as graph_call, result};
 
 /// Where a request is in its workflows.
 struct Way<'a> {
-    offer: &'a Arc<Offer>,
+    view: &'a View,
     call: &'a Call,
     around: Around,
     /// What scripts are told about the call.
@@ -36,19 +37,19 @@ impl Gateway {
     /// Calls a tool through the workflows that are put around it.
     pub(crate) async fn call_around(
         &self,
-        offer: &Arc<Offer>,
+        view: &View,
         call: &Call,
         mut params: Params,
     ) -> Result<Raw, RpcError> {
         let mut name = relay::text(&params, "name")?;
         let client = client_name(call);
-        if let Some(own) = self.own_name(offer, call, &client, &name).await {
+        if let Some(own) = self.own_name(view, call, &client, &name).await {
             params.insert("name".to_owned(), raw(&own));
             name = own;
         }
-        let found = match offer.graph().tool(&name) {
+        let found = match view.offer.graph().tool(&name) {
             Some(_) => None,
-            None => self.find(offer, Kind::Tools, &name).await,
+            None => self.find(view, Kind::Tools, &name).await,
         };
         let subject = Subject {
             server: found.as_ref().map(|(server, _)| server.as_str()),
@@ -58,26 +59,22 @@ impl Gateway {
         };
         let layers = self.workflows().around(Around::Call, &subject);
         if layers.is_empty() {
-            return self.call_directly(offer, call, params).await;
+            return self.call_directly(view, call, params).await;
         }
-        let way = Way { offer, call, around: Around::Call, metadata: metadata(&subject) };
+        let way = Way { view, call, around: Around::Call, metadata: metadata(&subject) };
         let response = self.through(&way, &layers, request(Around::Call, &params)?).await?;
         Ok(raw(&response))
     }
 
     /// Lists the tools through the workflows that are put around the list.
-    pub(crate) async fn list_around(
-        &self,
-        offer: &Arc<Offer>,
-        call: &Call,
-    ) -> Result<Raw, RpcError> {
+    pub(crate) async fn list_around(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
         let client = client_name(call);
         let subject = Subject { client: &client, ..Subject::default() };
         let layers = self.workflows().around(Around::List, &subject);
         if layers.is_empty() {
-            return Ok(self.list_tools(offer, call).await);
+            return Ok(self.list_tools(view, call).await);
         }
-        let way = Way { offer, call, around: Around::List, metadata: metadata(&subject) };
+        let way = Way { view, call, around: Around::List, metadata: metadata(&subject) };
         let request = request(Around::List, &relay::params(call)?)?;
         let response = self.through(&way, &layers, request).await?;
         if response.get("tools").and_then(Value::as_array).is_none() {
@@ -92,25 +89,19 @@ impl Gateway {
 
     /// The tool's own name, where workflows show it under another. A client may know the name from
     /// elsewhere, so that what is not known otherwise is looked for in the list.
-    async fn own_name(
-        &self,
-        offer: &Arc<Offer>,
-        call: &Call,
-        client: &str,
-        name: &str,
-    ) -> Option<String> {
+    async fn own_name(&self, view: &View, call: &Call, client: &str, name: &str) -> Option<String> {
         if !self.workflows().has(Around::List) {
             return None;
         }
         let known = self.aliases().find(client, name);
         if known.is_some()
-            || offer.graph().tool(name).is_some()
-            || self.find(offer, Kind::Tools, name).await.is_some()
+            || view.offer.graph().tool(name).is_some()
+            || self.find(view, Kind::Tools, name).await.is_some()
         {
             return known;
         }
         // What goes wrong with the list is not this call's affair.
-        drop(self.list_around(offer, call).await);
+        drop(self.list_around(view, call).await);
         self.aliases().find(client, name)
     }
 
@@ -161,13 +152,13 @@ impl Gateway {
 
     async fn innermost(&self, way: &Way<'_>, request: &Value) -> Result<Value, RpcError> {
         let answer = match way.around {
-            Around::List => self.list_tools(way.offer, way.call).await,
+            Around::List => self.list_tools(way.view, way.call).await,
             Around::Call => {
                 let params = request.get("params").cloned().unwrap_or_default();
                 let params: Params = serde_json::from_str(&params.to_json()).map_err(|error| {
                     RpcError::invalid_params(format!("the parameters a workflow gave: {error}"))
                 })?;
-                self.call_directly(way.offer, way.call, params).await?
+                self.call_directly(way.view, way.call, params).await?
             }
         };
         let answer = Value::from_json(answer.get())
@@ -196,7 +187,7 @@ fn start(
         ..Execution::new(Arc::clone(&layer.graph), Arc::clone(&layer.workflow.tool), input.into())
     };
     let run = execution.id;
-    let offer = Arc::clone(way.offer);
+    let offer = Arc::clone(&way.view.offer);
     // Hooks that nothing waits for may take longer than the client does.
     let running = tokio::spawn(async move { offer.runtime().execute(execution).await });
     async move {

@@ -6,18 +6,24 @@
 //!
 //! It must not know the studio, the command line or the disk.
 
+mod adapt;
 mod aliases;
 mod around;
 mod call;
+mod discovery;
 mod gateway;
 mod listing;
 mod names;
+mod offer;
+mod rank;
 mod relay;
 mod result;
 mod tasks;
 mod template;
+mod view;
 mod workflows;
 mod wrap;
 
 pub use call::{Watch, attend, origin};
-pub use gateway::{Gateway, Offer};
+pub use gateway::Gateway;
+pub use offer::Offer;

@@ -7,6 +7,7 @@ use mcpgraph_mcp::message::{Raw, raw};
 use mcpgraph_upstream::{ItemInfo, UpstreamError, Upstreams};
 use serde::Serialize;
 
+use crate::adapt;
 use crate::names::Exposed;
 
 /// How long one server may take to tell what it offers. A list comes without those that take
@@ -43,7 +44,7 @@ impl Kind {
     }
 
     /// Whether items are known by a name that may get a prefix, rather than by a URI.
-    fn is_named(self) -> bool {
+    pub(crate) fn is_named(self) -> bool {
         matches!(self, Self::Tools | Self::Prompts)
     }
 
@@ -66,7 +67,11 @@ impl Kind {
 pub(crate) async fn items(upstreams: &Upstreams, exposed: &[Exposed], kind: Kind) -> Vec<Item> {
     let lists = join_all(exposed.iter().map(|exposed| async move {
         match tokio::time::timeout(LIST_PATIENCE, kind.of(upstreams, &exposed.server)).await {
-            Ok(Ok(items)) => items.iter().map(|item| renamed(exposed, kind, item)).collect(),
+            Ok(Ok(items)) => items
+                .iter()
+                .filter(|item| kind != Kind::Tools || !exposed.is_hidden(&item.name))
+                .map(|item| offered(exposed, kind, item))
+                .collect(),
             Ok(Err(error)) => {
                 tracing::warn!(server = exposed.server, %error, "left out of {}", kind.member());
                 Vec::new()
@@ -86,13 +91,15 @@ pub(crate) async fn items(upstreams: &Upstreams, exposed: &[Exposed], kind: Kind
     lists.into_iter().flatten().collect()
 }
 
-fn renamed(exposed: &Exposed, kind: Kind, item: &ItemInfo) -> Item {
+/// An item as clients see it.
+fn offered(exposed: &Exposed, kind: Kind, item: &ItemInfo) -> Item {
     let server = exposed.server.clone();
-    let name = if kind.is_named() { exposed.outer(&item.name) } else { (&*item.name).into() };
-    let raw = if *name == *item.name {
+    let name = exposed.outer(kind, &item.name);
+    let wanted = exposed.tool(&item.name).filter(|_| kind == Kind::Tools);
+    let raw = if *name == *item.name && wanted.is_none() {
         item.raw.clone()
     } else {
-        crate::relay::with_text(&item.raw, "name", &name)
+        adapt::tool(&item.raw, &name, wanted)
     };
     Item { server, name: name.into_owned(), raw }
 }

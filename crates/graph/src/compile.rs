@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use mcpgraph_config::model::{ExecutionLimits, GraphFile, NodeDef, ToolDef};
 use mcpgraph_config::{Json, Text};
-use mcpgraph_diagnostics::{Code, Diagnostic, Diagnostics, Span, codes};
+use mcpgraph_diagnostics::{Code, Diagnostic, Diagnostics, Source, Span, codes};
 use mcpgraph_value::{Map, Value};
 
 use self::body::compile_body;
@@ -27,6 +27,7 @@ use crate::{Digest, Graph, Limits, Schema, ServerMeta, Tool, Workflow};
 pub fn compile(file: &GraphFile) -> (Option<Graph>, Diagnostics) {
     let mut report = Report::new(file);
     check_tool_names(file, &mut report);
+    check_exposed_names(file, &mut report);
     let tools: Vec<Option<Tool>> =
         file.tools.iter().map(|tool| compile_tool(file, tool, &mut report)).collect();
     workflow::check_ids(file, &mut report);
@@ -84,6 +85,33 @@ fn check_tool_names(file: &GraphFile, report: &mut Report) {
                 .also(&file.source, first, "the name is used here first")
                 .hint("give one of them another name"),
             );
+        }
+    }
+}
+
+/// Looks for names that the file itself gives to two tools of clients. What servers call their tools
+/// is known only when they run.
+fn check_exposed_names(file: &GraphFile, report: &mut Report) {
+    let mut seen: HashMap<&str, (&Arc<Source>, Span)> = file
+        .tools
+        .iter()
+        .map(|tool| (tool.name.as_str(), (&file.source, tool.name.span())))
+        .collect();
+    let servers = file.servers.iter().filter(|server| !server.disabled);
+    for (server, expose) in servers.filter_map(|server| Some((server, server.expose.as_ref()?))) {
+        for tool in expose.tools.iter().filter(|tool| !tool.is_hidden) {
+            let Some(name) = &tool.rename else { continue };
+            if let Some((source, first)) = seen.insert(name, (&server.source, name.span())) {
+                report.push(
+                    Diagnostic::error(
+                        codes::NAME_COLLISION,
+                        format!("clients would see two tools named `{name}`"),
+                    )
+                    .at(&server.source, name.span(), "this one could never be called")
+                    .also(source, first, "the name is used here first")
+                    .hint("choose another name"),
+                );
+            }
         }
     }
 }

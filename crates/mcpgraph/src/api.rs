@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mcpgraph_access::Access;
 use mcpgraph_config::model::{GraphFile, ServerDef, Transport};
 use mcpgraph_diagnostics::{Colour, Diagnostics, to_terminal};
 use mcpgraph_gateway::{Gateway, Offer};
@@ -94,6 +95,7 @@ use crate::masks::Masks;
 pub struct McpGraph {
     graph: Arc<Graph>,
     servers: Vec<ServerDef>,
+    discovery: bool,
     upstreams: Arc<Upstreams>,
     runtime: Runtime,
     instruments: Instruments,
@@ -128,7 +130,8 @@ impl McpGraph {
         let runtime = Runtime::new(Arc::new(world)).with(instruments.clone());
         let masks = Masks::default();
         masks.add(&file, instruments.journal.as_deref());
-        Self { graph, servers: file.servers, upstreams, runtime, instruments, masks }
+        let discovery = file.discovery;
+        Self { graph, servers: file.servers, discovery, upstreams, runtime, instruments, masks }
     }
 
     /// The compiled graph.
@@ -173,9 +176,19 @@ impl McpGraph {
 
     /// An MCP server of the tools, for any transport of [`mcpgraph_mcp::server`].
     pub fn gateway(&self, broadcaster: Broadcaster) -> Arc<Gateway> {
+        self.guarded_gateway(broadcaster, None)
+    }
+
+    /// The same, whose clients see and use what they are granted.
+    pub fn guarded_gateway(
+        &self,
+        broadcaster: Broadcaster,
+        access: Option<Arc<Access>>,
+    ) -> Arc<Gateway> {
         let graph = Arc::clone(&self.graph);
         let offer = Offer::new(graph, &self.servers, &self.upstreams, self.instruments.clone());
-        Gateway::new(offer, Arc::clone(&self.upstreams), broadcaster)
+        let offer = offer.with_discovery(self.discovery);
+        Gateway::guarded(offer, Arc::clone(&self.upstreams), broadcaster, access)
     }
 
     /// Takes over a changed file: its servers first, so that its tools find them.
@@ -183,7 +196,8 @@ impl McpGraph {
         self.upstreams.replace(specs(&file.servers));
         self.masks.add(file, self.instruments.journal.as_deref());
         let instruments = self.instruments.clone();
-        gateway.replace(Offer::new(graph, &file.servers, &self.upstreams, instruments));
+        let offer = Offer::new(graph, &file.servers, &self.upstreams, instruments);
+        gateway.replace(offer.with_discovery(file.discovery));
     }
 
     /// Ends the servers that were started.

@@ -1,6 +1,7 @@
 //! The command line: one file a command.
 
 mod args;
+mod authorize;
 mod check;
 mod completions;
 mod demo_server;
@@ -16,6 +17,7 @@ mod runs;
 mod schema;
 mod serve;
 mod test;
+mod tokens;
 mod toolkit;
 mod watch;
 mod workflows;
@@ -125,7 +127,7 @@ fn run_with(arguments: Vec<OsString>) -> ExitCode {
 fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     let history = cli.history;
     let Some(mut command) = cli.command else {
-        return if cli.files.graph.is_some() {
+        return if cli.files.graph.is_some() || cli.files.mcp.is_some() {
             serve::stdio(&cli.files, &history)
         } else {
             output::say(&Cli::command().render_help().ansi().to_string());
@@ -140,6 +142,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Run(args) => run::run(args, &history),
         Command::Runs(args) => runs::runs(args, &history),
         Command::Workflows(args) => workflows::workflows(args, &history),
+        Command::Tokens(args) => tokens::tokens(args, &history),
         Command::Check(args) => check::check(&args, &history),
         Command::Test(args) => test::test(&args, &history),
         Command::Schema(args) => schema::schema(&args),

@@ -1,10 +1,12 @@
 //! From paths to a compiled graph, with everything that is wrong on the way.
 
+use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcpgraph_config::model::{GraphFile, NodeDef, NodeKind, ServerDef};
-use mcpgraph_config::{Lookup, Text};
+use mcpgraph_config::model::{Expose, GraphFile, NodeDef, NodeKind, ServerDef};
+use mcpgraph_config::{FILE_PREFIX, Lookup, Text};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, codes};
 use mcpgraph_files::ReadError;
 use mcpgraph_graph::Graph;
@@ -15,7 +17,8 @@ use mcpgraph_value::{Map, Value};
 pub struct Files {
     /// The graph file.
     pub graph: PathBuf,
-    /// A client's `mcp.json`, whose servers are added to the graph's own.
+    /// A client's `mcp.json`, whose servers are added to the graph's own. If it is the graph file
+    /// too, there are no tools but those of its servers.
     pub mcp: Option<PathBuf>,
 }
 
@@ -48,6 +51,9 @@ impl Files {
     /// Checks and compiles with another text of the graph file.
     pub(crate) fn load_with(&self, source: &Arc<Source>) -> Loaded {
         let variables = |name: &str| variable(name, &self.graph);
+        if self.mcp.as_ref() == Some(&self.graph) {
+            return load_servers(source, &variables);
+        }
         load_text(source, &variables, |file, diagnostics| {
             let Some(path) = &self.mcp else { return };
             match read(path) {
@@ -61,6 +67,26 @@ impl Files {
             }
         })
     }
+}
+
+/// What stands for a graph file where there is none that can be used.
+pub(crate) const NO_GRAPH: &str = concat!(
+    "server: { name: mcpgraph, version: \"",
+    env!("CARGO_PKG_VERSION"),
+    "\" }\ntools: []\n"
+);
+
+/// A graph without tools whose servers are those of an `mcp.json`, all of them exposed that do not
+/// say otherwise.
+fn load_servers(source: &Arc<Source>, variables: Lookup<'_>) -> Loaded {
+    let (mut servers, found) = mcpgraph_config::read_mcp_json(source, variables);
+    for server in servers.iter_mut().filter(|server| !server.says_expose) {
+        server.expose = Some(Expose::all());
+    }
+    load_text(&Source::new("mcpgraph", NO_GRAPH), variables, |file, diagnostics| {
+        diagnostics.extend(found);
+        mcpgraph_config::merge_servers(file, servers);
+    })
 }
 
 /// Checks and compiles the text of a graph file, after `complete` has added servers to it.
@@ -147,8 +173,28 @@ pub(crate) fn is_own_value(value: &str, file: &GraphFile) -> bool {
     [OWN_PROGRAM, GRAPH_FOLDER].iter().any(|name| variable(name, path).as_deref() == Some(value))
 }
 
+/// The largest secret that is read from a file: 64 KiB.
+const MAX_SECRET_BYTES: u64 = 64 << 10;
+
+/// What is in a file, without the line break at its end. A path is relative to the folder of the
+/// file that names it.
+fn secret(path: &str, file: &Path) -> Option<String> {
+    let path = file.parent().unwrap_or(Path::new("")).join(path);
+    let mut text = String::new();
+    let file = fs::File::open(path).ok()?;
+    file.take(MAX_SECRET_BYTES + 1).read_to_string(&mut text).ok()?;
+    if text.len() as u64 > MAX_SECRET_BYTES {
+        return None;
+    }
+    text.truncate(text.trim_end_matches(['\r', '\n']).len());
+    Some(text)
+}
+
 /// What `${NAME}` stands for in a file.
 fn variable(name: &str, file: &Path) -> Option<String> {
+    if let Some(path) = name.strip_prefix(FILE_PREFIX) {
+        return secret(path, file);
+    }
     match name {
         OWN_PROGRAM => std::env::var(name)
             .ok()

@@ -35,6 +35,7 @@ pub(crate) fn graph_file(
         .iter()
         .filter_map(|item| text_of(Shape::Name, item, "redact", problems))
         .collect();
+    let discovery = record.word("discovery", problems).is_some_and(|word| word.value == "on");
     let members = record.map("mcpServers", problems).unwrap_or_default();
     let servers = servers(members, Origin::Graph, lookup, problems);
     let items = record.list("tools", problems).unwrap_or_default();
@@ -59,6 +60,7 @@ pub(crate) fn graph_file(
         server,
         limits,
         redact,
+        discovery,
         servers,
         tools,
         hook_modules,

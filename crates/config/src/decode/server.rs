@@ -6,8 +6,11 @@ use super::node::to_u32;
 use super::problems::{Problems, quoted};
 use super::record::{Record, Strangers, text_of};
 use super::variables::{Lookup, expand};
-use crate::keys::{EXPOSE, MCP_JSON, SERVER, Shape};
-use crate::model::{Expanded, Expose, HttpKind, Origin, Prefix, ServerDef, Spanned, Transport};
+use crate::keys::{EXPOSE, EXPOSED_ARGUMENT, EXPOSED_TOOL, MCP_JSON, SERVER, Shape};
+use crate::model::{
+    Expanded, Expose, ExposedArgument, ExposedTool, HttpKind, Origin, Prefix, ServerDef, Spanned,
+    Transport,
+};
 use crate::{Kind, Member, Text, Tree};
 
 /// Reads an `mcp.json`.
@@ -47,7 +50,8 @@ fn server(
         transport: unusable(member.value.span),
         timeout_ms: None,
         disabled: false,
-        expose: Expose::No,
+        expose: None,
+        says_expose: false,
         max_concurrent: None,
     };
     let strangers = match origin {
@@ -66,6 +70,7 @@ fn server(
     }
     server.timeout_ms = record.count("timeoutMs", problems);
     server.max_concurrent = record.count("maxConcurrent", problems).and_then(to_u32);
+    server.says_expose = record.member("expose").is_some();
     server.expose = expose(&record, problems);
     server
 }
@@ -209,19 +214,41 @@ fn expand_map(
         .collect()
 }
 
-fn expose(record: &Record<'_>, problems: &mut Problems) -> Expose {
-    let Some(member) = record.member("expose") else { return Expose::No };
+fn expose(record: &Record<'_>, problems: &mut Problems) -> Option<Expose> {
+    let member = record.member("expose")?;
     if !matches!(member.value.kind, Kind::Map(_)) {
-        return match record.flag("expose", problems) {
-            Some(true) => Expose::As(Prefix::Server),
-            _ => Expose::No,
-        };
+        return record.flag("expose", problems)?.then(Expose::all);
     }
-    let prefix = Record::open(&member.value, &EXPOSE, Strangers::Report, problems)
-        .and_then(|record| record.word("prefix", problems));
-    match prefix.map(|prefix| prefix.value) {
-        Some("none") => Expose::As(Prefix::None),
-        Some(_) => Expose::As(Prefix::Server),
-        None => Expose::No,
-    }
+    let record = Record::open(&member.value, &EXPOSE, Strangers::Report, problems)?;
+    let prefix = match record.word("prefix", problems).map(|prefix| prefix.value) {
+        Some("none") => Prefix::None,
+        _ => Prefix::Server,
+    };
+    let tools = record.map("tools", problems).unwrap_or_default();
+    let tools = tools.iter().filter_map(|member| exposed_tool(member, problems)).collect();
+    Some(Expose { prefix, tools })
+}
+
+fn exposed_tool(member: &Member, problems: &mut Problems) -> Option<ExposedTool> {
+    let record = Record::open(&member.value, &EXPOSED_TOOL, Strangers::Report, problems)?;
+    let arguments = record.map("arguments", problems).unwrap_or_default();
+    Some(ExposedTool {
+        name: member.key.clone(),
+        rename: record.text("rename", problems),
+        description: record.text("description", problems),
+        is_hidden: record.flag("hide", problems).unwrap_or(false),
+        arguments: arguments
+            .iter()
+            .filter_map(|member| exposed_argument(member, problems))
+            .collect(),
+    })
+}
+
+fn exposed_argument(member: &Member, problems: &mut Problems) -> Option<ExposedArgument> {
+    let record = Record::open(&member.value, &EXPOSED_ARGUMENT, Strangers::Report, problems)?;
+    Some(ExposedArgument {
+        name: member.key.clone(),
+        default: record.member("default").map(|member| member.value.to_value()),
+        is_hidden: record.flag("hide", problems).unwrap_or(false),
+    })
 }

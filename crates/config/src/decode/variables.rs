@@ -1,4 +1,4 @@
-//! `${NAME}` and `${NAME:-default}` in the texts of server definitions.
+//! `${NAME}`, `${NAME:-default}` and `${file:PATH}` in the texts of server definitions.
 
 use std::cell::LazyCell;
 use std::sync::Arc;
@@ -9,8 +9,12 @@ use super::problems::{Problems, quoted};
 use crate::Text;
 use crate::model::Expanded;
 
-/// Where the values of environment variables come from; the crate never looks itself.
+/// Where the values of environment variables come from, and under names that begin with
+/// [`FILE_PREFIX`] what is in files; the crate never looks itself.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// What the name of a variable begins with that stands for what is in a file.
+pub const FILE_PREFIX: &str = "file:";
 
 /// A piece of a text with variables.
 enum Piece<'a> {
@@ -57,11 +61,10 @@ pub(super) fn expand(text: &Text, lookup: Lookup<'_>, problems: &mut Problems) -
             Piece::Broken { start, end } => {
                 let span = places.span(start..end);
                 let message = format!("{} is not a variable reference", quoted(&text[start..end]));
-                problems.push(
-                    problems.error(codes::VARIABLE_SYNTAX, span, message).hint(
-                        "write `${NAME}` or `${NAME:-default}`; `$${` stands for a plain `${`",
-                    ),
-                );
+                problems.push(problems.error(codes::VARIABLE_SYNTAX, span, message).hint(
+                    "write `${NAME}`, `${NAME:-default}` or `${file:PATH}`; `$${` stands for a \
+                         plain `${`",
+                ));
             }
         }
     }
@@ -69,6 +72,13 @@ pub(super) fn expand(text: &Text, lookup: Lookup<'_>, problems: &mut Problems) -
 }
 
 fn unset(name: &str, span: Span, problems: &mut Problems) {
+    if let Some(path) = name.strip_prefix(FILE_PREFIX) {
+        let message = format!("the file {} cannot be read as a secret", quoted(path));
+        problems.push(problems.error(codes::SECRET_UNREADABLE, span, message).hint(
+            "a path is relative to the folder of this file; the secret is at most 64 KiB of text",
+        ));
+        return;
+    }
     let message = format!("the environment variable {} is not set", quoted(name));
     problems.push(problems.error(codes::VARIABLE_UNSET, span, message).hint(format!(
         "set it, or give a default: `${{{}:-…}}`",
@@ -109,6 +119,9 @@ fn reference(text: &str, start: usize, end: usize) -> Piece<'_> {
         Some((name, default)) => (name, Some(default)),
         None => (inside, None),
     };
+    if name.strip_prefix(FILE_PREFIX).is_some_and(|path| !path.is_empty()) {
+        return Piece::Variable { name, default, start, end };
+    }
     let is_name = !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

@@ -32,6 +32,11 @@ pub(crate) static FILE: Table = Table {
             Shape::MapOf(&Shape::Record(&SERVER)),
             "The upstream MCP servers, by the names nodes use; written as MCP clients write them.",
         ),
+        Key::optional(
+            "discovery",
+            Shape::Words(&["on", "off"]),
+            "`on` shows clients `find_tools` and `call_tool` in the place of the tools of exposed servers.",
+        ),
         Key::optional("tools", Shape::List(&Shape::Record(&TOOL)), "The tools this file provides."),
         Key::optional(
             "hookModules",

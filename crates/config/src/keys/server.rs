@@ -15,7 +15,7 @@ pub(crate) static MCP_JSON: Table = Table {
 pub(crate) static SERVER: Table = Table {
     name: "mcpServer",
     noun: "a server",
-    doc: "An upstream MCP server: a `command` to start or a `url` to talk to. `${NAME}` and `${NAME:-default}` stand for environment variables, `$${` for a plain `${`.",
+    doc: "An upstream MCP server: a `command` to start or a `url` to talk to. `${NAME}` and `${NAME:-default}` stand for environment variables, `${file:PATH}` for what is in a file, `$${` for a plain `${`.",
     groups: &[&[
         Key::optional(
             "type",
@@ -59,9 +59,50 @@ pub(crate) static EXPOSE: Table = Table {
     name: "expose",
     noun: "`expose`",
     doc: "How a server's own tools, resources and prompts are offered to clients.",
-    groups: &[&[Key::required(
-        "prefix",
-        Shape::Words(&["none", "server"]),
-        "`server` puts the server's name before theirs, `none` keeps theirs.",
-    )]],
+    groups: &[&[
+        Key::optional(
+            "prefix",
+            Shape::Words(&["none", "server"]),
+            "`server` puts the server's name before theirs, `none` keeps theirs. `server` if not given.",
+        ),
+        Key::optional(
+            "tools",
+            Shape::MapOf(&Shape::Record(&EXPOSED_TOOL)),
+            "What is different about some of its tools, by the names the server has for them.",
+        ),
+    ]],
+};
+
+pub(crate) static EXPOSED_TOOL: Table = Table {
+    name: "exposedTool",
+    noun: "an exposed tool",
+    doc: "How a tool of a server is offered to clients.",
+    groups: &[&[
+        Key::optional("rename", Shape::Name, "The name clients see, whatever the prefix is."),
+        Key::optional("description", Shape::Text, "The description clients see."),
+        Key::optional("hide", Shape::Flag, "Whether clients neither see nor can call it."),
+        Key::optional(
+            "arguments",
+            Shape::MapOf(&Shape::Record(&EXPOSED_ARGUMENT)),
+            "What is different about some of its arguments, by their names.",
+        ),
+    ]],
+};
+
+pub(crate) static EXPOSED_ARGUMENT: Table = Table {
+    name: "exposedArgument",
+    noun: "an exposed argument",
+    doc: "How an argument of a server's tool is offered to clients.",
+    groups: &[&[
+        Key::optional(
+            "default",
+            Shape::Any,
+            "The value the tool gets where the client gives none.",
+        ),
+        Key::optional(
+            "hide",
+            Shape::Flag,
+            "Whether clients neither see nor can set it. The tool gets the default, or nothing.",
+        ),
+    ]],
 };

@@ -6,8 +6,9 @@ use mcpgraph_diagnostics::{Diagnostics, Source, Span};
 use mcpgraph_value::Value;
 
 use super::{
-    ANSWER, ANY_NODE, CONDITION, EXPECT, EXPECTED_ERROR, EXPOSE, EXPRESSION, FILE, HOOK, Key,
-    MOCK_ERROR, NODE_KINDS, Need, RETRY, SERVER, Shape, TEST, TEST_FILE, TOOL, Table, WORKFLOW,
+    ANSWER, ANY_NODE, CONDITION, EXPECT, EXPECTED_ERROR, EXPOSE, EXPOSED_ARGUMENT, EXPOSED_TOOL,
+    EXPRESSION, FILE, HOOK, Key, MOCK_ERROR, NODE_KINDS, Need, RETRY, SERVER, Shape, TEST,
+    TEST_FILE, TOOL, Table, WORKFLOW,
 };
 use crate::{json_schema, read_graph, read_tests, test_schema};
 
@@ -41,6 +42,11 @@ fn places() -> Vec<Place> {
         place(&SERVER, "mcpServers: {s: {command: c, @}}"),
         place(&SERVER, "mcpServers: {s: {url: 'http://x', @}}"),
         place(&EXPOSE, "mcpServers: {s: {command: c, expose: {@}}}"),
+        place(&EXPOSED_TOOL, "mcpServers: {s: {command: c, expose: {tools: {t: {@}}}}}"),
+        place(
+            &EXPOSED_ARGUMENT,
+            "mcpServers: {s: {command: c, expose: {tools: {t: {arguments: {a: {@}}}}}}}",
+        ),
         place(&TOOL, "tools: [{@}]"),
         place(&WORKFLOW, "workflows: [{@}]"),
         place(&HOOK, "workflows: [{nodes: [{id: n, type: hook, hook: {@}}]}]"),

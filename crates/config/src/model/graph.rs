@@ -23,6 +23,8 @@ pub struct GraphFile {
     pub limits: ExecutionLimits,
     /// Names of fields that are masked in the records of runs.
     pub redact: Vec<Text>,
+    /// Whether clients find the tools of exposed servers instead of being shown all of them.
+    pub discovery: bool,
     /// The upstream servers in the order of the file; those merged in from elsewhere follow.
     pub servers: Vec<ServerDef>,
     /// The tools in the order of the file.

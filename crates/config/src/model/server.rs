@@ -3,6 +3,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Source, Span};
+use mcpgraph_value::Value;
 
 use super::Spanned;
 use crate::Text;
@@ -24,8 +25,10 @@ pub struct ServerDef {
     pub timeout_ms: Option<Spanned<u64>>,
     /// Whether it is left alone.
     pub disabled: bool,
-    /// Whether its own tools, resources and prompts are offered to clients.
-    pub expose: Expose,
+    /// How its own tools, resources and prompts are offered to clients; none if they are not.
+    pub expose: Option<Expose>,
+    /// Whether the file says whether they are.
+    pub says_expose: bool,
     /// How many requests may be under way to it at once, where the file says.
     pub max_concurrent: Option<NonZeroU32>,
 }
@@ -75,23 +78,56 @@ pub enum HttpKind {
     Unstated,
 }
 
-/// Whether a server's own tools, resources and prompts are offered to clients.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Expose {
-    /// Only the graph's tools are.
-    #[default]
-    No,
-    /// They are, under these names.
-    As(Prefix),
+/// How a server's own tools, resources and prompts are offered to clients.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expose {
+    /// The names under which they appear.
+    pub prefix: Prefix,
+    /// What is different about some of the tools.
+    pub tools: Vec<ExposedTool>,
+}
+
+/// How a tool of a server is offered to clients.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExposedTool {
+    /// The server's name for it.
+    pub name: Text,
+    /// The name clients see.
+    pub rename: Option<Text>,
+    /// The description clients see.
+    pub description: Option<Text>,
+    /// Whether it is not offered at all.
+    pub is_hidden: bool,
+    /// What is different about some of its arguments.
+    pub arguments: Vec<ExposedArgument>,
+}
+
+/// How an argument of a server's tool is offered to clients.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExposedArgument {
+    /// Its name.
+    pub name: Text,
+    /// What the tool gets where the client gives nothing.
+    pub default: Option<Value>,
+    /// Whether clients neither see nor can set it.
+    pub is_hidden: bool,
 }
 
 /// The names under which an exposed server's things appear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prefix {
     /// Their own.
     None,
     /// Their own behind the server's name; what `expose: true` means.
+    #[default]
     Server,
+}
+
+impl Expose {
+    /// Everything under the server's name; what `expose: true` means.
+    pub fn all() -> Self {
+        Self { prefix: Prefix::default(), tools: Vec::new() }
+    }
 }
 
 /// A text of a server definition with its `${VARIABLE}` references replaced.
@@ -101,7 +137,7 @@ pub struct Expanded {
     pub value: String,
     /// Where it was written.
     pub span: Span,
-    /// The values that came from the environment and may be secrets.
+    /// The values that came from the environment or from files, and may be secrets.
     pub secrets: Vec<String>,
 }
 
@@ -112,9 +148,14 @@ impl fmt::Debug for Expanded {
     }
 }
 
+impl Prefix {
+    /// What stands between a server's name and a tool's.
+    pub const SEPARATOR: &str = "__";
+}
+
 impl ServerDef {
-    /// Everything in the definition that records must mask: what came from the environment, and
-    /// the headers, wherever they came from.
+    /// Everything in the definition that records must mask: what came from the environment or from
+    /// files, and the headers, wherever they came from.
     pub fn masked(&self) -> impl Iterator<Item = &str> {
         let headers = match &self.transport {
             Transport::Http { headers, .. } => headers.as_slice(),
@@ -123,7 +164,7 @@ impl ServerDef {
         self.secrets().chain(headers.iter().map(|(_, header)| header.value.as_str()))
     }
 
-    /// Everything in the definition that came from the environment: what logs must mask.
+    /// Everything in the definition that came from elsewhere: what logs must mask.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         let (single, lists): (Vec<&Expanded>, Vec<&(Text, Expanded)>) = match &self.transport {
             Transport::Stdio { command, args, env, cwd } => {

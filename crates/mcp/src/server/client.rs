@@ -26,6 +26,8 @@ pub struct Client {
     pub capabilities: Raw,
     /// The legacy session; none in the modern era.
     pub session: Option<SessionKey>,
+    /// Who it was found to be by whoever let it in; none where nobody asks.
+    pub principal: Option<Arc<str>>,
 }
 
 /// Names a legacy session among all of the process. It is a secret of its client.
@@ -163,6 +165,7 @@ mod tests {
             info: None,
             capabilities: raw(&capabilities),
             session: None,
+            principal: None,
         }
     }
 

@@ -76,10 +76,12 @@ impl Server {
     pub(crate) async fn initialize(
         &self,
         params: Option<&RawValue>,
+        principal: Option<Arc<str>>,
     ) -> Result<(Arc<Session>, Raw), RpcError> {
         let key = SessionKey::random()
             .ok_or_else(|| RpcError::internal("the system gives no random numbers"))?;
-        let client = Arc::new(handshake::legacy_client(params, key)?);
+        let client = handshake::legacy_client(params, key)?;
+        let client = Arc::new(Client { principal, ..client });
         let description = self.service().describe(&client).await;
         let result = handshake::initialize_result(&client, &description, &self.service().info());
         let changes = self.0.broadcaster.subscribe(Filter::lists());
@@ -92,13 +94,14 @@ impl Server {
         request: Request,
         meta: Meta,
         session: Option<&Arc<Session>>,
+        principal: Option<Arc<str>>,
     ) -> Result<Admitted, (Id, RpcError)> {
         let (client, session) = match session {
             Some(session) if !handshake::is_modern(&request, &meta) => {
                 (session.client.clone(), Some(session.clone()))
             }
             _ => match handshake::modern_client(&meta) {
-                Ok(client) => (Arc::new(client), None),
+                Ok(client) => (Arc::new(Client { principal, ..client }), None),
                 Err(error) => return Err((request.id, error)),
             },
         };

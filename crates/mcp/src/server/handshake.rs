@@ -30,6 +30,7 @@ pub(crate) fn legacy_client(
         info: params.client_info,
         capabilities: params.capabilities.unwrap_or_else(|| raw(&serde_json::json!({}))),
         session: Some(session),
+        principal: None,
     })
 }
 
@@ -135,6 +136,7 @@ pub(crate) fn modern_client(meta: &Meta) -> Result<Client, RpcError> {
         info: meta.get(meta_key::CLIENT_INFO).filter(is_object).map(ToOwned::to_owned),
         capabilities: capabilities.to_owned(),
         session: None,
+        principal: None,
     })
 }
 

@@ -38,6 +38,14 @@ use crate::message::{Id, Message, RpcError, code};
 use respond::{Refused, empty, invalid, refuse};
 use sessions::Sessions;
 
+/// Who a request was found to be from, by whoever let it in: an extension of the request.
+#[derive(Clone, Debug)]
+pub struct Principal(pub Arc<str>);
+
+fn principal(parts: &Parts) -> Option<Arc<str>> {
+    parts.extensions.get::<Principal>().map(|principal| Arc::clone(&principal.0))
+}
+
 /// How often idle sessions are looked for, as a share of the time they may be idle.
 const SWEEPS_PER_IDLE: u32 = 10;
 

@@ -25,7 +25,7 @@ pub use crate::meta_key;
 pub use broadcast::{Broadcaster, Change};
 pub use client::{Client, LogLevel, Meta, SessionKey};
 pub use dispatch::Server;
-pub use http::{Guard, HttpConfig, http_router, serve_http};
+pub use http::{Guard, HttpConfig, Principal, http_router, serve_http};
 pub use limits::Limits;
 pub use peer::CallPeer;
 pub use service::{Call, Description, Service};

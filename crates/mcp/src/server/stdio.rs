@@ -172,7 +172,7 @@ impl Connection {
             _ => {}
         }
         let meta = Meta::of(request.params.as_deref());
-        let admitted = match Server::admit(request, meta, self.session.as_ref()) {
+        let admitted = match Server::admit(request, meta, self.session.as_ref(), None) {
             Ok(admitted) => admitted,
             Err((id, error)) => return self.answer(Some(id), Err(error)).await,
         };
@@ -186,7 +186,7 @@ impl Connection {
     }
 
     async fn initialize(&mut self, request: Request) {
-        let outcome = match self.server.initialize(request.params.as_deref()).await {
+        let outcome = match self.server.initialize(request.params.as_deref(), None).await {
             Ok((session, result)) => {
                 self.session = Some(session);
                 Ok(result)

@@ -3,6 +3,7 @@
 pub(crate) mod runs;
 pub(crate) mod test;
 mod times;
+pub(crate) mod tokens;
 pub(crate) mod workflows;
 
 use std::net::SocketAddr;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use self::runs::{ReplayArgs, RerunArgs, RunsArgs, RunsCommand};
 use self::test::TestArgs;
+use self::tokens::TokensArgs;
 use self::workflows::WorkflowsArgs;
 use crate::load::Files;
 
@@ -137,6 +139,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Workflows in the store: what happens before and after the calls of tools
     Workflows(WorkflowsArgs),
+    /// Make, list and revoke the tokens that a server over HTTP asks for
+    Tokens(TokensArgs),
     /// Find everything that is wrong with graph files and test files
     Check(CheckArgs),
     /// Run the tests of graph files, or write one from a recorded run
@@ -166,7 +170,8 @@ pub(crate) enum Command {
 Examples:
   mcpgraph serve -g graph.yaml                          over stdio
   mcpgraph serve -g graph.yaml --http 127.0.0.1:8080    over HTTP at http://127.0.0.1:8080/mcp
-  mcpgraph serve -g graph.yaml -m mcp.json              with the servers of an mcp.json")]
+  mcpgraph serve -g graph.yaml -m mcp.json              with the servers of an mcp.json
+  mcpgraph serve -m mcp.json                            only those, all of them behind one endpoint")]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) files: FileArgs,
@@ -394,6 +399,7 @@ impl Command {
             Self::Schema(_)
             | Self::Workflows(_)
             | Self::Runs(_)
+            | Self::Tokens(_)
             | Self::Eval(_)
             | Self::Init(_)
             | Self::Completions { .. }
@@ -441,5 +447,15 @@ impl FileArgs {
             }
         };
         Ok(Files { graph, mcp: self.mcp.clone() })
+    }
+
+    /// The files of a server: without a graph file the servers of an `mcp.json` are enough.
+    pub(crate) fn served(&self) -> anyhow::Result<Files> {
+        match (self.files(), &self.mcp) {
+            (Err(_), Some(mcp)) if self.graph.is_none() => {
+                Ok(Files { graph: mcp.clone(), mcp: Some(mcp.clone()) })
+            }
+            (files, _) => files,
+        }
     }
 }

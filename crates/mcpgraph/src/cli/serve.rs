@@ -2,6 +2,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
+use mcpgraph_access::{Access, Tokens};
 use mcpgraph_config::model::GraphFile;
 use mcpgraph_diagnostics::Source;
 use mcpgraph_graph::Graph;
@@ -18,13 +19,13 @@ use tokio_util::sync::CancellationToken;
 use super::args::{FileArgs, HistoryArgs, ServeArgs, StudioArgs};
 use super::toolkit::OnDisk;
 use super::watch::Watch;
-use super::{Exit, Threads, block_on, output, usage};
-use crate::load::Files;
+use super::{Exit, Threads, authorize, block_on, output, usage};
+use crate::load::{self, Files};
 use crate::{McpGraph, reload, stored};
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    serve_files(files.files()?, Transport::Stdio, true, history)
+    serve_files(files.served()?, Transport::Stdio, true, history)
 }
 
 /// `mcpgraph studio`.
@@ -32,7 +33,8 @@ pub(super) fn studio(args: &StudioArgs, history: &HistoryArgs) -> anyhow::Result
     let address = args.http;
     refuse_strangers(address)?;
     let config = HttpConfig::default();
-    let transport = Transport::Http { address, config, has_studio: true };
+    let access = access(history)?;
+    let transport = Transport::Http { address, config, access, has_studio: true };
     serve_files(args.files.files()?, transport, true, history)
 }
 
@@ -51,32 +53,53 @@ fn refuse_strangers(address: SocketAddr) -> anyhow::Result<()> {
 pub(super) fn serve(args: &ServeArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     let transport = match args.http {
         None => Transport::Stdio,
-        Some(address) if !address.ip().is_loopback() && !args.insecure => {
-            return Err(usage(format!(
-                "{address} can be reached by other machines and nothing asks who they are; use a \
-                 loopback address such as 127.0.0.1, or say --insecure"
-            )));
-        }
         Some(address) => {
+            let access = access(history)?;
+            if access.is_none() && !address.ip().is_loopback() && !args.insecure {
+                return Err(usage(format!(
+                    "{address} can be reached by other machines and nothing asks who they are; \
+                     make tokens with `mcpgraph tokens add`, use a loopback address such as \
+                     127.0.0.1, or say --insecure"
+                )));
+            }
             if args.studio {
                 refuse_strangers(address)?;
             }
             let config = http_config(args, address.ip());
-            Transport::Http { address, config, has_studio: args.studio }
+            Transport::Http { address, config, access, has_studio: args.studio }
         }
     };
-    serve_files(args.files.files()?, transport, !args.no_reload, history)
+    serve_files(args.files.served()?, transport, !args.no_reload, history)
+}
+
+/// Who may come: as soon as there is a token, everybody has to show one.
+fn access(history: &HistoryArgs) -> anyhow::Result<Option<Arc<Access>>> {
+    // Where there is no folder for data, there are no tokens in it.
+    let Ok(folder) = history.folder() else { return Ok(None) };
+    let tokens = Tokens::in_folder(&folder);
+    Ok((!tokens.list()?.is_empty()).then(|| Access::new(tokens)))
 }
 
 enum Transport {
     Stdio,
-    Http { address: SocketAddr, config: HttpConfig, has_studio: bool },
+    Http { address: SocketAddr, config: HttpConfig, access: Option<Arc<Access>>, has_studio: bool },
+}
+
+impl Transport {
+    /// Who may come, where that is asked.
+    fn access(&self) -> Option<&Arc<Access>> {
+        match self {
+            Self::Stdio => None,
+            Self::Http { access, .. } => access.as_ref(),
+        }
+    }
 }
 
 fn http_config(args: &ServeArgs, address: IpAddr) -> HttpConfig {
     let mut config = HttpConfig::default();
     if address.is_unspecified() && args.allow_host.is_empty() {
-        // Under which names the machine is known is not known here; --insecure was said.
+        // Under which names the machine is known is not known here; tokens are asked for, or
+        // --insecure was said.
         config.allowed_hosts.push("*".to_owned());
     } else if !address.is_loopback() {
         config.allowed_hosts.push(match address {
@@ -116,7 +139,7 @@ fn serve_files(
     block_on(threads, async move {
         let product = Arc::new(McpGraph::new(file, graph, watch.instruments()));
         let broadcaster = Broadcaster::new();
-        let gateway = product.gateway(broadcaster.clone());
+        let gateway = product.guarded_gateway(broadcaster.clone(), transport.access().cloned());
         let stored = match library {
             Some(library) => {
                 let seen = stored::begin(&library, &gateway)?;
@@ -126,6 +149,10 @@ fn serve_files(
         };
         let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());
         let watched = tokio::spawn(Arc::clone(&gateway).follow_watched());
+        let names = tokio::spawn({
+            let gateway = Arc::clone(&gateway);
+            async move { gateway.check_names().await }
+        });
         let reload = follows.then(|| {
             let files = files.clone();
             tokio::spawn(reload::follow(files, seen, Arc::clone(&product), gateway.clone()))
@@ -153,6 +180,7 @@ fn serve_files(
         .await;
         changes.abort();
         watched.abort();
+        names.abort();
         if let Some(reload) = reload {
             reload.abort();
         }
@@ -170,7 +198,7 @@ fn serve_files(
 
 /// What is served while a file has errors: no tools.
 fn nothing() -> anyhow::Result<(GraphFile, Arc<Graph>)> {
-    let source = Source::new("nothing", "server: { name: mcpgraph, version: '0' }\ntools: []\n");
+    let source = Source::new("nothing", load::NO_GRAPH);
     let (file, _) = mcpgraph_config::read_graph(&source, &|_| None);
     let file = file.ok_or_else(|| anyhow::anyhow!("an empty graph cannot be read"))?;
     let graph = mcpgraph_graph::compile(&file).0;
@@ -192,7 +220,7 @@ async fn over(
             let (input, output) = standard_streams();
             serve_stdio(&server, input, output).await?;
         }
-        Transport::Http { address, config, has_studio } => {
+        Transport::Http { address, config, access, has_studio } => {
             let listener = TcpListener::bind(address)
                 .await
                 .map_err(|error| anyhow::anyhow!("cannot listen at {address}: {error}"))?;
@@ -202,9 +230,13 @@ async fn over(
                 output::say(&format!("the studio is at http://{}/\n", listener.local_addr()?));
             }
             let beside = beside(&config);
+            let path = config.path.clone();
             let mut router = http_router(&server, config);
             if let Some(beside) = beside {
                 router = router.merge(beside);
+            }
+            if let Some(access) = access {
+                router = authorize::guarded(router, access, path, has_studio);
             }
             serve_http(&server, listener, router).await?;
         }

@@ -3,6 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
+    path::Path,
     process::{Child, Stdio},
 };
 
@@ -12,16 +13,26 @@ use serde_json::{Value, json};
 use crate::product::{beside, command, eventually};
 
 /// The product listening at a port it was free to choose.
-struct Listening {
+pub(crate) struct Listening {
     child: Child,
     address: String,
 }
 
 impl Listening {
     fn start(options: &[&str]) -> Self {
+        Self::on(&beside("graphs/calls.yaml"), options)
+    }
+
+    /// Serves a graph to this machine.
+    pub(crate) fn on(graph: &Path, options: &[&str]) -> Self {
+        Self::at("127.0.0.1:0", graph, options)
+    }
+
+    /// Serves a graph at an address; it is asked at the loopback address.
+    pub(crate) fn at(address: &str, graph: &Path, options: &[&str]) -> Self {
         let mut child = command()
-            .args(["serve", "--http", "127.0.0.1:0", "-g"])
-            .arg(beside("graphs/calls.yaml"))
+            .args(["serve", "--http", address, "-g"])
+            .arg(graph)
             .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -31,12 +42,13 @@ impl Listening {
         let mut line = String::new();
         BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("serving MCP at http://").expect("an address");
-        let address = address.strip_suffix("/mcp").expect("the path").to_owned();
+        let address = address.strip_suffix("/mcp").expect("the path");
+        let address = address.replace("0.0.0.0", "127.0.0.1");
         Self { child, address }
     }
 
     /// Sends a request and reads nothing yet.
-    fn send(&self, head: &str, body: &Value) -> TcpStream {
+    pub(crate) fn send(&self, head: &str, body: &Value) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = body.to_string();
         let length = body.len();
@@ -50,7 +62,7 @@ impl Listening {
     }
 
     /// Posts a message; gives the status line and everything after it.
-    fn post(&self, headers: &str, body: &Value) -> (String, String) {
+    pub(crate) fn post(&self, headers: &str, body: &Value) -> (String, String) {
         let mut answer = String::new();
         let head = format!("POST /mcp HTTP/1.1\r\n{headers}");
         self.send(&head, body).read_to_string(&mut answer).unwrap();
@@ -58,7 +70,7 @@ impl Listening {
         (status.to_owned(), rest.to_owned())
     }
 
-    fn host(&self) -> String {
+    pub(crate) fn host(&self) -> String {
         format!("Host: {}", self.address)
     }
 
@@ -78,7 +90,7 @@ impl Drop for Listening {
     }
 }
 
-fn initialize() -> Value {
+pub(crate) fn initialize() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25",
         "capabilities": {},

@@ -2,6 +2,7 @@
 //! they get, and what is left behind when it ends.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod access;
 mod calls;
 mod codes;
 mod crash;
@@ -16,6 +17,7 @@ mod progress;
 mod reload;
 mod resources;
 mod results;
+mod routing;
 mod runs;
 mod schema;
 mod sessions;

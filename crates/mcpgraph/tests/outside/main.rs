@@ -7,6 +7,7 @@
 
 mod clients;
 mod conformance;
+mod equivalence;
 mod npm_servers;
 mod product;
 mod servers;

@@ -11,7 +11,7 @@ use http::{HeaderValue, Response, StatusCode};
 use super::events::{EventStream, Item, Reader};
 use super::respond::{self, Refused, empty, invalid, refuse};
 use super::sessions::HttpSession;
-use super::{Http, check, no_session, not_allowed};
+use super::{Http, check, no_session, not_allowed, principal};
 use crate::cancellation;
 use crate::header;
 use crate::message::{self, Id, Message, Notification, Request, RpcError, code};
@@ -29,7 +29,7 @@ pub(super) async fn request(
     meta: Meta,
 ) -> Result<Response<Body>, Refused> {
     if request.method == "initialize" {
-        return initialize(http, request).await;
+        return initialize(http, parts, request).await;
     }
     let session = session(http, parts, Some(&request.id))?;
     let stream = session.open_stream(http.server.limits());
@@ -141,11 +141,15 @@ pub(super) async fn delete(http: &Arc<Http>, parts: &Parts) -> Result<Response<B
     Ok(empty(StatusCode::NO_CONTENT))
 }
 
-async fn initialize(http: &Arc<Http>, request: Request) -> Result<Response<Body>, Refused> {
+async fn initialize(
+    http: &Arc<Http>,
+    parts: &Parts,
+    request: Request,
+) -> Result<Response<Body>, Refused> {
     let refused = |status, error| refuse(status, Some(request.id.clone()), error);
     let (session, result) = http
         .server
-        .initialize(request.params.as_deref())
+        .initialize(request.params.as_deref(), principal(parts))
         .await
         .map_err(|error| refused(StatusCode::BAD_REQUEST, error))?;
     let (session, removed) = http
@@ -170,7 +174,10 @@ fn session(http: &Http, parts: &Parts, id: Option<&Id>) -> Result<Arc<HttpSessio
     let Some(key) = check::session_key(&parts.headers)? else {
         return Err(no_session(id.cloned()));
     };
-    let Some(session) = http.sessions.get(key) else {
+    // The session of somebody else is none, whoever knows its key.
+    let own =
+        http.sessions.get(key).filter(|found| found.session.client.principal == principal(parts));
+    let Some(session) = own else {
         return Err(refuse(
             StatusCode::NOT_FOUND,
             id.cloned(),
@@ -194,7 +201,12 @@ fn run(
         let id = request.id.clone();
         let place = http.take_place(&id)?;
         let started = session.calls.begin(&id).and_then(|slot| {
-            let admitted = Server::admit(request, meta, Some(&session.session));
+            let admitted = Server::admit(
+                request,
+                meta,
+                Some(&session.session),
+                session.session.client.principal.clone(),
+            );
             admitted.map(|admitted| (admitted, slot)).map_err(|(_, error)| error)
         });
         match started {

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 
 use super::respond::{self, Refused, answer, invalid, refuse};
-use super::{Http, check};
+use super::{Http, check, principal};
 use crate::message::{Message, Request};
 use crate::server::client::Meta;
 use crate::server::dispatch::Server;
@@ -26,7 +26,8 @@ pub(super) async fn request(
     let id = request.id.clone();
     let bad = |error| refuse(StatusCode::BAD_REQUEST, Some(id.clone()), error);
     check::same_version(&parts.headers, &meta).map_err(bad)?;
-    let admitted = Server::admit(request, meta, None).map_err(|(_, error)| bad(error))?;
+    let admitted =
+        Server::admit(request, meta, None, principal(parts)).map_err(|(_, error)| bad(error))?;
     check::mirrors(&parts.headers, &admitted.request, http.server.service()).map_err(bad)?;
     // Those who listen have places of their own: they stay for long and cost little.
     let place = match admitted.request.method.as_str() {

@@ -213,6 +213,7 @@ mod tests {
             info: None,
             capabilities: crate::message::null(),
             session: SessionKey::random(),
+            principal: None,
         };
         let changes = Broadcaster::new().subscribe(Filter::default());
         Arc::new(Session::new(Arc::new(client), changes, 9))

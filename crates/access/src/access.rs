@@ -1,0 +1,51 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::glob::fits;
+use crate::rate::Buckets;
+use crate::{Grant, Rate, StoreError, Token, Tokens};
+
+/// What a server asks before it lets somebody do something.
+pub struct Access {
+    tokens: Tokens,
+    buckets: Buckets,
+}
+
+/// Somebody asks for more than was granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("more than {rate} requests; try again in {} ms", wait.as_millis())]
+pub struct TooMany {
+    /// What is granted.
+    pub rate: Rate,
+    /// How long to wait.
+    pub wait: Duration,
+}
+
+impl Access {
+    /// Access by these tokens.
+    pub fn new(tokens: Tokens) -> Arc<Self> {
+        Arc::new(Self { tokens, buckets: Buckets::default() })
+    }
+
+    /// Who shows this token; none if it is none, or has ended or was revoked.
+    pub fn identify(&self, secret: &str) -> Result<Option<Token>, StoreError> {
+        self.tokens.find(secret, SystemTime::now())
+    }
+
+    /// What the token with this id grants now; nothing at all if it was revoked.
+    pub fn grant(&self, id: &str) -> Option<Grant> {
+        self.tokens.with_id(id, SystemTime::now()).ok()?.map(|token| token.grant)
+    }
+
+    /// Counts a request of the token with this id; with the tool that it calls, if it calls one.
+    pub fn count(&self, id: &str, tool: Option<&str>) -> Result<(), TooMany> {
+        let Ok(Some(token)) = self.tokens.with_id(id, SystemTime::now()) else { return Ok(()) };
+        let key = |what: &str| (token.id.clone(), what.to_owned());
+        let mut rates: Vec<_> = token.rate.map(|rate| (key(""), rate)).into_iter().collect();
+        if let Some(tool) = tool {
+            let fitting = token.tool_rates.iter().filter(|(pattern, _)| fits(pattern, tool));
+            rates.extend(fitting.map(|(pattern, rate)| (key(pattern), *rate)));
+        }
+        self.buckets.take(&rates, Instant::now()).map_err(|(rate, wait)| TooMany { rate, wait })
+    }
+}

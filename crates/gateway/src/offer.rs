@@ -1,0 +1,84 @@
+//! What is offered to clients.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use mcpgraph_config::model::ServerDef;
+use mcpgraph_graph::Graph;
+use mcpgraph_mcp::message::raw;
+use mcpgraph_mcp::mirror::{HeaderParameter, header_parameters};
+use mcpgraph_runtime::{Instruments, Runtime, World};
+use mcpgraph_upstream::Upstreams;
+use parking_lot::Mutex;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::names::{Collision, Exposed};
+
+/// What is offered to clients; replaced as a whole when the files change.
+pub struct Offer {
+    /// How the server introduces itself.
+    pub(crate) info: Arc<RawValue>,
+    pub(crate) graph: Arc<Graph>,
+    /// Runs end with the servers they began with, also when the files change meanwhile.
+    pub(crate) runtime: Runtime,
+    pub(crate) exposed: Vec<Exposed>,
+    /// Whether clients find the tools of exposed servers instead of being shown all of them.
+    pub(crate) discovers: bool,
+    /// The collisions of names that were told of.
+    pub(crate) told: Mutex<HashSet<Collision>>,
+    pub(crate) header_parameters: HashMap<Arc<str>, Arc<[HeaderParameter]>>,
+}
+
+impl Offer {
+    /// The tools of a graph, and what the exposed ones among the servers have. `upstreams` are
+    /// these servers.
+    pub fn new(
+        graph: Arc<Graph>,
+        servers: &[ServerDef],
+        upstreams: &Upstreams,
+        instruments: Instruments,
+    ) -> Self {
+        let header_parameters = graph
+            .tools
+            .iter()
+            .map(|tool| {
+                let found = header_parameters(&raw(tool.input.source())).unwrap_or_default();
+                (Arc::clone(&tool.name), found.into())
+            })
+            .collect();
+        let server = &graph.server;
+        let info =
+            raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
+        let runtime =
+            Runtime::new(Arc::new(World::new(Arc::new(upstreams.pinned())))).with(instruments);
+        Self {
+            info: info.into(),
+            graph,
+            runtime,
+            exposed: Exposed::among(servers),
+            discovers: false,
+            told: Mutex::default(),
+            header_parameters,
+        }
+    }
+}
+
+impl Offer {
+    /// The same offer, with the tools of exposed servers to be found instead of listed.
+    #[must_use]
+    pub fn with_discovery(mut self, discovers: bool) -> Self {
+        self.discovers = discovers;
+        self
+    }
+
+    /// The graph whose tools are offered.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// What executes them.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+}
