@@ -11,7 +11,8 @@ const PREFIX: &str = "everything__";
 /// Puts the prefix before the names of tools and prompts.
 fn renamed(mut answer: Value) -> Value {
     for kind in ["tools", "prompts"] {
-        for item in answer["result"][kind].as_array_mut().into_iter().flatten() {
+        let items = answer.pointer_mut(&format!("/result/{kind}")).and_then(Value::as_array_mut);
+        for item in items.into_iter().flatten() {
             item["name"] = format!("{PREFIX}{}", item["name"].as_str().unwrap()).into();
         }
     }
