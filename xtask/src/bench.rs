@@ -6,6 +6,7 @@
 mod awake;
 mod recording;
 mod report;
+mod workflows;
 
 use std::{fs, path::PathBuf, process::Command, time::Instant};
 
@@ -75,6 +76,8 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     payload(workspace, &ours, &mut report)?;
     report.part("with a record of every run", "recorded", "not recorded");
     recording::measure(&ours, &mut report)?;
+    report.part("through workflows", "mcpgraph", "");
+    workflows::measure(&ours, &folder, &mut report)?;
     drop(awake);
     report.print();
     Ok(())

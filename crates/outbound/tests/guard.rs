@@ -44,6 +44,27 @@ async fn get(client: &Client, url: &str) -> Result<(u16, String, bool), Outbound
 }
 
 #[tokio::test]
+async fn only_named_hosts_may_be_reached_where_somebody_says_so() {
+    let server = serve("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi").await;
+    let port = server.address.port();
+    let named = Hosts::only([format!("127.0.0.1:{port}")]).unwrap();
+    let client = Client::new(named, Limits::default()).unwrap();
+    let url = format!("http://127.0.0.1:{port}/");
+    assert_eq!(get(&client, &url).await.unwrap().1, "hi");
+    // Public or not: nobody named it. Redirects are checked the same way.
+    for url in ["https://example.com/".to_owned(), format!("http://localhost:{port}/")] {
+        let refused = get(&client, &url).await.unwrap_err();
+        assert!(matches!(refused, OutboundError::NotAllowed { .. }), "{url}: {refused}");
+        assert!(refused.is_refusal());
+    }
+    let away = serve("HTTP/1.1 302 Found\r\nlocation: https://example.com/\r\n\r\n").await;
+    let named = Hosts::only([away.address.to_string()]).unwrap();
+    let client = Client::new(named, Limits::default()).unwrap();
+    let refused = get(&client, &format!("http://{}/", away.address)).await.unwrap_err();
+    assert!(matches!(refused, OutboundError::NotAllowed { .. }), "{refused}");
+}
+
+#[tokio::test]
 async fn a_host_inside_is_reached_only_where_it_is_named() {
     let server = serve("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi").await;
     let port = server.address.port();

@@ -26,9 +26,7 @@ pub(crate) async fn call(
     let context = CallContext { timeout: call.timeout, cancel, events: Some(sender), meta };
     let answer = upstreams.call_tool(server, tool, call.args.clone(), context);
     let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
-    answer
-        .and_then(mcpgraph_upstream::CallResult::into_output)
-        .map_err(|error| failed_call(&error))
+    answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| failed_call(&error))
 }
 
 /// Puts the node's own trace context in the place of the caller's.

@@ -1,4 +1,6 @@
-use mcpgraph_journal::{Journal, JournalError, JournalOptions, MissingPart, Payload, StoredEvent};
+use mcpgraph_journal::{
+    Journal, JournalError, JournalOptions, KeptWorkflow, MissingPart, Payload, StoredEvent,
+};
 use mcpgraph_value::Value;
 use rusqlite::Connection;
 
@@ -86,9 +88,28 @@ fn a_file_of_a_newer_version_is_refused() {
         [Journal::open(dir.path(), JournalOptions::default()), Journal::open_read(dir.path())]
     {
         let error = opened.err().unwrap();
-        assert!(matches!(error, JournalError::Newer { found: 99, known: 1, .. }), "{error}");
+        assert!(matches!(error, JournalError::Newer { found: 99, known: 2, .. }), "{error}");
         assert!(error.to_string().contains("use a newer mcpgraph"), "{error}");
     }
+}
+
+/// The first format had no workflows: it is read as it is, and gets them when it is written to.
+#[test]
+fn an_older_file_gets_what_it_lacks() {
+    let dir = tempfile::TempDir::new().unwrap();
+    Journal::open(dir.path(), JournalOptions::default()).unwrap().close();
+    let connection = Connection::open(dir.path().join("runs.db")).unwrap();
+    let older = "DROP TABLE workflows; DROP TABLE hook_modules;
+                 DELETE FROM counters WHERE name = 'definitions'; PRAGMA user_version = 1;";
+    connection.execute_batch(older).unwrap();
+    drop(connection);
+    let read = Journal::open_read(dir.path()).unwrap();
+    assert!(read.workflows().unwrap().is_empty() && read.hook_modules().unwrap().is_empty());
+    assert_eq!(read.definitions_version().unwrap(), 0);
+    let kept = KeptWorkflow { id: "w".to_owned(), definition: "{}".to_owned() };
+    read.put_workflow(&kept).unwrap();
+    assert_eq!(read.workflows().unwrap(), [kept]);
+    assert_eq!(read.definitions_version().unwrap(), 1);
 }
 
 #[test]
