@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use mcpgraph_diagnostics::suggest;
+use mcpgraph_diagnostics::{printable, suggest};
 use mcpgraph_graph::{Graph, Tool, dot, mermaid};
 
 use super::args::DrawArgs;
@@ -31,6 +31,7 @@ pub(super) fn find(graph: &Graph, name: &str) -> anyhow::Result<Arc<Tool>> {
         let names: Vec<&str> = graph.tools.iter().map(|tool| &*tool.name).collect();
         let hint = suggest::did_you_mean(name, names.iter().copied())
             .unwrap_or_else(|| format!("the file has: {}", names.join(", ")));
-        usage(format!("there is no tool `{name}`; {hint}"))
+        // The name may come from a record that somebody else wrote.
+        usage(format!("there is no tool `{}`; {hint}", printable(name)))
     })
 }
