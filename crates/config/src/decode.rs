@@ -5,6 +5,7 @@ mod args;
 mod graph;
 mod node;
 mod problems;
+mod procedure;
 mod record;
 mod server;
 mod switch;
@@ -15,6 +16,7 @@ mod workflow;
 
 pub(crate) use graph::graph_file;
 pub(crate) use problems::Problems;
+pub(crate) use procedure::{front_matter, procedure_servers, prompt, prompts};
 pub(crate) use server::mcp_json;
 pub(crate) use test::test_file;
 pub use variables::{FILE_PREFIX, Lookup};

@@ -5,12 +5,14 @@
 
 mod graph;
 mod node;
+mod procedure;
 mod server;
 mod test;
 mod workflow;
 
 pub(crate) use graph::{FILE, TOOL};
 pub(crate) use node::{ANY_NODE, CONDITION, EXPRESSION, NODE_KINDS, RETRY, kind_table};
+pub(crate) use procedure::{FRONT_MATTER, PROMPT, PROMPTS};
 pub(crate) use server::{EXPOSE, EXPOSED_ARGUMENT, EXPOSED_TOOL, MCP_JSON, SERVER};
 pub(crate) use test::{ANSWER, TEST, TEST_FILE};
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Files users write: read with positions, decoded, checked for shape.
 //!
-//! This crate owns the way from the text of a graph file, an `mcp.json` or a file of tests to the
-//! typed [`model`], the two dialects of graph files, the replacing of `${VARIABLES}`, and the JSON
+//! This crate owns the way from the text of a graph file, an `mcp.json`, a file of tests or a YAML
+//! part of a procedure to the typed [`model`], the two dialects of graph files, the replacing of `${VARIABLES}`, and the JSON
 //! Schemas editors use. Reading never stops at the first problem: it gives what could be read and
 //! everything that is wrong with it.
 //!
@@ -25,7 +25,10 @@ mod yaml;
 
 pub use decode::{FILE_PREFIX, Lookup};
 pub use json::Json;
-pub use read::{merge_servers, read_graph, read_mcp_json, read_tests};
+pub use read::{
+    merge_servers, read_front_matter, read_graph, read_mcp_json, read_procedure_servers,
+    read_prompt, read_prompts, read_tests,
+};
 pub use schema::{json_schema, test_schema};
 pub use text::{Style, Text};
 pub use tree::{Kind, Member, Tree};

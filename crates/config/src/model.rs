@@ -8,6 +8,7 @@ mod args;
 mod graph;
 mod limits;
 mod node;
+mod procedure;
 mod server;
 mod test;
 mod workflow;
@@ -19,6 +20,7 @@ pub use node::{
     Branch, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry,
     Switch, Transform,
 };
+pub use procedure::{FrontMatter, GuardDef, PromptDef};
 pub use server::{
     Expanded, Expose, ExposedArgument, ExposedTool, HttpKind, Origin, Prefix, ServerDef, Transport,
 };

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use mcpgraph_diagnostics::{Diagnostics, Source};
+use mcpgraph_diagnostics::{Diagnostics, Source, Span};
 
 use crate::decode::{self, Lookup, Problems};
-use crate::model::{GraphFile, ServerDef, TestFile};
-use crate::{Tree, pointers, yaml};
+use crate::model::{FrontMatter, GraphFile, PromptDef, ServerDef, TestFile};
+use crate::{Text, Tree, pointers, yaml};
 
 /// Reads a graph file: what could be read, and everything that is wrong with it.
 ///
@@ -34,6 +34,48 @@ pub fn merge_servers(graph: &mut GraphFile, servers: Vec<ServerDef>) {
             graph.servers.push(server);
         }
     }
+}
+
+/// Reads the front matter of a procedure, which stands at `part` of the file.
+pub fn read_front_matter(source: &Arc<Source>, part: Span) -> (Option<FrontMatter>, Diagnostics) {
+    read_part(source, part, decode::front_matter)
+}
+
+/// Reads the servers of a procedure's front matter, with their variables.
+pub fn read_procedure_servers(
+    source: &Arc<Source>,
+    part: Span,
+    lookup: Lookup<'_>,
+) -> (Vec<ServerDef>, Diagnostics) {
+    let (servers, diagnostics) = read_part(source, part, |tree, problems| {
+        Some(decode::procedure_servers(tree, lookup, problems))
+    });
+    (servers.unwrap_or_default(), diagnostics)
+}
+
+/// Reads a block with the prompts of all nodes of a procedure.
+pub fn read_prompts(source: &Arc<Source>, part: Span) -> (Vec<(Text, PromptDef)>, Diagnostics) {
+    let (prompts, diagnostics) =
+        read_part(source, part, |tree, problems| Some(decode::prompts(tree, problems)));
+    (prompts.unwrap_or_default(), diagnostics)
+}
+
+/// Reads a block with what belongs to one node of a procedure.
+pub fn read_prompt(source: &Arc<Source>, part: Span) -> (Option<PromptDef>, Diagnostics) {
+    read_part(source, part, decode::prompt)
+}
+
+/// Reads YAML that is a part of a file of another kind; places are those of the whole file, and
+/// there are no pointers, since the file is no YAML document.
+fn read_part<T>(
+    source: &Arc<Source>,
+    part: Span,
+    decode: impl FnOnce(&Arc<Tree>, &mut Problems) -> Option<T>,
+) -> (Option<T>, Diagnostics) {
+    let (tree, found) = yaml::parse_part(source, part);
+    let mut problems = Problems::new(source, found);
+    let value = tree.and_then(|tree| decode(&tree, &mut problems));
+    (value, problems.found)
 }
 
 fn read<T>(

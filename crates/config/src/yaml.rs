@@ -28,14 +28,20 @@ pub const MAX_VALUES: usize = 1_000_000;
 /// Reads a YAML or JSON text: the tree, unless its syntax is broken or a limit is hit, and
 /// everything that is wrong with it.
 pub(crate) fn parse(source: &Arc<Source>) -> (Option<Arc<Tree>>, Diagnostics) {
-    if source.text().len() > MAX_FILE_BYTES {
+    parse_part(source, Span::new(0, source.text().len()))
+}
+
+/// Reads the YAML that is a part of a larger text, such as a block of a markdown file. All places
+/// are those of the whole text.
+pub(crate) fn parse_part(source: &Arc<Source>, part: Span) -> (Option<Arc<Tree>>, Diagnostics) {
+    if part.len() > MAX_FILE_BYTES {
         return (None, too_large(source).into());
     }
-    let mut composer = Composer::new(source);
-    for event in Parser::new_from_str_with_options(source.text(), options(false)) {
+    let mut composer = Composer::new(source, part.start);
+    for event in Parser::new_from_str_with_options(source.slice(part), options(false)) {
         let outcome = match event {
             Ok((event, span)) => composer.event(event, &span),
-            Err(error) => Err(syntax::diagnostic(source, &error).into()),
+            Err(error) => Err(syntax::diagnostic(source, &error, part.start).into()),
         };
         if let Err(fatal) = outcome {
             composer.diagnostics.push(*fatal);
@@ -43,7 +49,7 @@ pub(crate) fn parse(source: &Arc<Source>) -> (Option<Arc<Tree>>, Diagnostics) {
         }
     }
     // A text without any document, such as an empty one, stands for nothing.
-    let nothing = || Arc::new(Tree::new(Span::empty(0), Kind::Null));
+    let nothing = || Arc::new(Tree::new(Span::empty(part.start), Kind::Null));
     (Some(composer.root.unwrap_or_else(nothing)), composer.diagnostics)
 }
 

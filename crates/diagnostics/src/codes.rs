@@ -143,6 +143,26 @@ codes! {
     TOOLKIT_NOT_DEBUGGED = "MG0447", "A run cannot be controlled";
     TOOLKIT_SERVER = "MG0448", "A server does not answer the toolkit";
 
+    // MG05xx: procedures, as files and as they are walked.
+    NO_FRONT_MATTER = "MG0500", "A procedure has no front matter";
+    NO_FLOWCHART = "MG0501", "A procedure has no flowchart";
+    SECOND_FLOWCHART = "MG0502", "A procedure has a second flowchart";
+    MERMAID_SYNTAX = "MG0503", "A flowchart is not valid Mermaid";
+    FLOWCHART_LIMIT = "MG0504", "A flowchart is beyond a limit";
+    ENTRY_UNKNOWN = "MG0505", "The entry or the hub of a procedure does not exist";
+    PROMPT_WITHOUT_NODE = "MG0506", "A prompt is for a node that does not exist";
+    SECOND_PROMPT = "MG0507", "A node has a second prompt";
+    PROMPT_TOOL = "MG0508", "A tool of a node is not in the front matter";
+    BRANCH_UNLABELLED = "MG0509", "A branch of a decision has no label";
+    EDGE_OF_SUBGRAPH = "MG0510", "An edge begins or ends at a subgraph";
+    GUARD_WITHOUT_EDGE = "MG0511", "A guard is for an edge that does not exist";
+    PROCEDURE_REFUSED = "MG0520", "A procedure may not be loaded";
+    NOTHING_LOADED = "MG0521", "No procedure is loaded";
+    TODOS_REFUSED = "MG0522", "A list of todos is not accepted";
+    TOOL_NOT_HERE = "MG0523", "A tool may not be called at this node";
+    CONVERSATION_UNKNOWN = "MG0524", "A conversation is not known";
+    CONVERSATION_LIMIT = "MG0525", "A conversation has reached a limit";
+
     // MG055x: workflows and their hooks.
     WORKFLOW_DUPLICATE = "MG0550", "Two workflows have the same id";
     WORKFLOW_NODE_MISSING = "MG0551", "A workflow has no start, mcp-call or end";

@@ -36,6 +36,12 @@ pub(crate) fn graph_file(
         .filter_map(|item| text_of(Shape::Name, item, "redact", problems))
         .collect();
     let discovery = record.word("discovery", problems).is_some_and(|word| word.value == "on");
+    let sops = record
+        .list("sops", problems)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|item| text_of(Shape::Name, item, "sops", problems))
+        .collect();
     let members = record.map("mcpServers", problems).unwrap_or_default();
     let servers = servers(members, Origin::Graph, lookup, problems);
     let items = record.list("tools", problems).unwrap_or_default();
@@ -61,6 +67,7 @@ pub(crate) fn graph_file(
         limits,
         redact,
         discovery,
+        sops,
         servers,
         tools,
         hook_modules,

@@ -36,7 +36,7 @@ pub(super) fn servers(
     members.iter().map(|member| server(member, origin, lookup, problems)).collect()
 }
 
-fn server(
+pub(super) fn server(
     member: &Member,
     origin: Origin,
     lookup: Lookup<'_>,
@@ -56,7 +56,7 @@ fn server(
     };
     let strangers = match origin {
         Origin::Graph => Strangers::Report,
-        Origin::McpJson => Strangers::Tolerate,
+        Origin::McpJson | Origin::Procedure => Strangers::Tolerate,
     };
     let Some(record) = Record::open(&member.value, &SERVER, strangers, problems) else {
         return server;

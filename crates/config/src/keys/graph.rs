@@ -37,6 +37,11 @@ pub(crate) static FILE: Table = Table {
             Shape::Words(&["on", "off"]),
             "`on` shows clients `find_tools` and `call_tool` in the place of the tools of exposed servers.",
         ),
+        Key::optional(
+            "sops",
+            Shape::List(&Shape::Name),
+            "Procedures that agents walk: markdown files, relative to this file. They add the tools `load_graph`, `todo` and `goto_node`.",
+        ),
         Key::optional("tools", Shape::List(&Shape::Record(&TOOL)), "The tools this file provides."),
         Key::optional(
             "hookModules",

@@ -25,6 +25,8 @@ pub struct GraphFile {
     pub redact: Vec<Text>,
     /// Whether clients find the tools of exposed servers instead of being shown all of them.
     pub discovery: bool,
+    /// The files of procedures that agents walk.
+    pub sops: Vec<Text>,
     /// The upstream servers in the order of the file; those merged in from elsewhere follow.
     pub servers: Vec<ServerDef>,
     /// The tools in the order of the file.

@@ -40,6 +40,8 @@ pub enum Origin {
     Graph,
     /// In an `mcp.json` that was merged under it.
     McpJson,
+    /// In the front matter of a procedure.
+    Procedure,
 }
 
 /// How a server is reached.

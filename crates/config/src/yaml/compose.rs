@@ -12,6 +12,8 @@ use crate::{Kind, Member, Style, Text, Tree};
 /// Builds the tree from the parser's events, without recursion.
 pub(super) struct Composer<'a> {
     source: &'a Arc<Source>,
+    /// Where the text that is parsed begins in the source.
+    start: usize,
     pub(super) root: Option<Arc<Tree>>,
     pub(super) diagnostics: Diagnostics,
     open: Vec<Open>,
@@ -45,9 +47,10 @@ enum Key {
 pub(super) type Fatal = Box<Diagnostic>;
 
 impl<'a> Composer<'a> {
-    pub(super) fn new(source: &'a Arc<Source>) -> Self {
+    pub(super) fn new(source: &'a Arc<Source>, start: usize) -> Self {
         Self {
             source,
+            start,
             root: None,
             diagnostics: Diagnostics::new(),
             open: Vec::new(),
@@ -62,8 +65,8 @@ impl<'a> Composer<'a> {
         event: Event<'_>,
         span: &granit_parser::Span,
     ) -> Result<(), Fatal> {
-        let tag_span = span.tag_span().and_then(|tag| tag.byte_range()).map(Span::from);
-        let span = Span::from(span.byte_range().unwrap_or_default());
+        let tag_span = span.tag_span().map(|tag| self.placed(&tag));
+        let span = self.placed(span);
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -99,6 +102,12 @@ impl<'a> Composer<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The place in the source of something the parser saw.
+    fn placed(&self, span: &granit_parser::Span) -> Span {
+        let range = span.byte_range().unwrap_or_default();
+        Span::new(self.start + range.start, self.start + range.end)
     }
 
     fn start(&mut self, span: Span, anchor: usize, children: Children) -> Result<(), Fatal> {

@@ -5,9 +5,9 @@ use mcpgraph_diagnostics::{Diagnostic, Source, Span, codes};
 
 use super::MAX_DEPTH;
 
-/// A problem of the syntax, at which reading ends.
-pub(super) fn diagnostic(source: &Arc<Source>, error: &ScanError) -> Diagnostic {
-    let start = error.marker().byte_offset().unwrap_or_default();
+/// A problem of the syntax, at which reading ends, in the text that begins at `offset`.
+pub(super) fn diagnostic(source: &Arc<Source>, error: &ScanError, offset: usize) -> Diagnostic {
+    let start = offset + error.marker().byte_offset().unwrap_or_default();
     let width = source.text().get(start..).and_then(|rest| rest.chars().next());
     let span = Span::new(start, start + width.map_or(0, char::len_utf8));
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {

@@ -1,0 +1,199 @@
+use std::sync::Arc;
+
+use mcpgraph_diagnostics::Source;
+use mcpgraph_value::Value;
+
+use super::*;
+
+const GUARDED: &str = r#"---
+agent: desk
+version: 2
+always_tools: [echo]
+enforce: true
+guards:
+  CHECK:
+    yes: {"==": [{"var": "get_order.status"}, "pending"]}
+    no: {"!=": [{"var": "nodes.CHECK.get_order.status"}, "pending"]}
+    odd: {"<": [{"var": "$error('no')"}, 1]}
+---
+
+```mermaid
+flowchart TD
+    START --> CHECK{Pending?}
+    CHECK -->|yes| CANCEL --> DONE
+    CHECK -->|no| DENY
+    CHECK -->|odd| ODD
+```
+
+## Node Prompts
+
+### CHECK
+
+```yaml
+tools: [get_order]
+```
+
+### CANCEL
+
+```yaml
+tools: [set_order_status]
+```
+"#;
+
+fn walk(mode: Mode) -> Walk {
+    let (procedure, diagnostics) = crate::read(&Source::new("desk.md", GUARDED));
+    Walk::new(Arc::new(procedure.unwrap_or_else(|| panic!("{diagnostics:?}"))), mode)
+}
+
+fn used(walk: &mut Walk, permit: Permit, tool: &str, result: &str) {
+    let done = ToolUse {
+        tool: tool.into(),
+        arguments: digest("{}"),
+        result: digest(result),
+        failed: false,
+    };
+    walk.used(permit, done, Value::from_json(result).ok());
+}
+
+fn refused(made: Move) -> Guarded {
+    match made {
+        Move::Refused(Refusal::Guarded(guarded)) => guarded,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn guards_see_what_tools_gave() {
+    let mut walk = walk(Mode::Enforced);
+    assert_eq!(walk.go("START", 0), Move::Legal(0));
+    assert_eq!(walk.go("CHECK", 1), Move::Legal(1));
+    let guarded = refused(walk.go("CANCEL", 2));
+    assert_eq!(guarded.condition.as_deref(), Some("yes"));
+    assert_eq!(&*guarded.rule, r#"{"==":[{"var":"get_order.status"},"pending"]}"#);
+    assert!(guarded.results.is_empty());
+    let permit = walk.permit("get_order").expect("allowed");
+    used(&mut walk, permit, "get_order", r#"{"status": "pending"}"#);
+    let guarded = refused(walk.go("DENY", 3));
+    assert_eq!(guarded.results, ["get_order".into()]);
+    assert_eq!(walk.next(3), [2]);
+    assert_eq!(walk.go("CANCEL", 4), Move::Legal(2));
+}
+
+#[test]
+fn a_guard_that_fails_lets_nobody_through() {
+    let mut walk = walk(Mode::Enforced);
+    walk.go("START", 0);
+    walk.go("CHECK", 0);
+    let guarded = refused(walk.go("ODD", 0));
+    assert!(guarded.error.is_some_and(|error| error.contains("no")));
+}
+
+#[test]
+fn only_a_procedure_that_binds_has_guards_and_forbids_tools() {
+    let mut walk = walk(Mode::Strict);
+    walk.go("START", 0);
+    walk.go("CHECK", 0);
+    assert!(walk.permit("anything").is_ok());
+    assert_eq!(walk.go("DENY", 0), Move::Legal(4));
+}
+
+#[test]
+fn tools_belong_to_nodes() {
+    let mut walk = walk(Mode::Enforced);
+    assert!(walk.permit("echo").is_ok());
+    assert_eq!(walk.permit("get_order"), Err(Denied::NotHere));
+    walk.go("START", 0);
+    walk.go("CHECK", 0);
+    assert!(walk.permit("get_order").is_ok());
+    assert_eq!(walk.permit("set_order_status"), Err(Denied::NotHere));
+    let allowed: Vec<Arc<str>> = walk.allowed().collect();
+    assert_eq!(allowed, ["get_order".into(), "echo".into()]);
+}
+
+#[test]
+fn a_late_result_belongs_to_the_node_it_was_asked_for_at() {
+    let mut walk = walk(Mode::Enforced);
+    walk.go("START", 0);
+    walk.go("CHECK", 0);
+    let permit = walk.permit("get_order").expect("allowed");
+    walk.go("DENY", 1);
+    used(&mut walk, permit, "get_order", r#"{"status": "paid"}"#);
+    assert_eq!(walk.steps()[1].uses.len(), 1);
+    assert_eq!(walk.steps()[2].uses.len(), 0);
+    walk.go("START", 2);
+    used(&mut walk, permit, "get_order", r#"{"status": "paid"}"#);
+    assert_eq!(walk.steps().len(), 1);
+    assert!(walk.steps()[0].uses.is_empty());
+}
+
+#[test]
+fn what_is_kept_for_guards_is_bounded() {
+    let mut walk = walk(Mode::Enforced);
+    walk.go("START", 0);
+    let large = format!("\"{}\"", "x".repeat(MAX_KEPT_BYTES / 3));
+    for tool in ["a", "b", "c", "d"] {
+        let permit = walk.permit("echo").expect("allowed");
+        used(&mut walk, permit, tool, &large);
+    }
+    let kept: Vec<&str> = walk.kept.here().map(|tool| &**tool).collect();
+    assert_eq!(kept, ["c", "d"]);
+    for _ in 4..MAX_CALLS {
+        let permit = walk.permit("echo").expect("allowed");
+        used(&mut walk, permit, "echo", "1");
+    }
+    assert_eq!(walk.permit("echo"), Err(Denied::TooMany));
+    walk.go("START", 0);
+    assert!(walk.permit("echo").is_ok());
+}
+
+#[test]
+fn a_path_has_a_limit_and_begins_anew_at_the_entry() {
+    let text = "---\nagent: x\n---\n```mermaid\nflowchart TD\nSTART --> A\nA --> B --> A\n```\n";
+    let (procedure, _) = crate::read(&Source::new("x.md", text));
+    let mut walk = Walk::new(Arc::new(procedure.expect("a procedure")), Mode::Lenient);
+    walk.go("START", 0);
+    for step in 1..MAX_STEPS {
+        let to = if step % 2 == 1 { "A" } else { "B" };
+        assert!(matches!(walk.go(to, 0), Move::Legal(_)));
+    }
+    assert_eq!(walk.go("B", 0), Move::Refused(Refusal::PathFull));
+    assert_eq!(walk.go("START", 0), Move::Legal(0));
+    assert_eq!(walk.steps().len(), 1);
+}
+
+#[test]
+fn todos_are_taken_whole_or_not_at_all() {
+    let mut walk = walk(Mode::Strict);
+    let draft = |content: &str, status: &str, node: Option<&str>| TodoDraft {
+        content: content.into(),
+        status: status.into(),
+        note: None,
+        completion_node: node.map(Into::into),
+    };
+    let good = vec![draft("a", "pending", Some("DONE")), draft("b", "in_progress", None)];
+    assert_eq!(walk.plan(good), Ok(()));
+    assert_eq!(walk.summary(), Summary { pending: 1, in_progress: 1, completed: 0 });
+    assert!(walk.completes(3) && !walk.completes(2));
+    let long = "x".repeat(MAX_TODO_BYTES + 1);
+    for (wrong, said) in [
+        (draft(" ", "pending", None), "`content` is empty"),
+        (
+            draft("a", "done", None),
+            "`status` is `done`; it must be `pending`, `in_progress` or `completed`",
+        ),
+        (
+            draft("a", "pending", Some("GONE")),
+            "`completion_node` is `GONE`, which is not in the flowchart",
+        ),
+        (draft(&long, "pending", None), "it has 4097 bytes; the limit is 4096 (4 KiB)"),
+    ] {
+        let drafts = vec![draft("a", "completed", None), wrong];
+        let expected = NotAccepted::Item { position: 2, why: said.into() };
+        assert_eq!(walk.plan(drafts), Err(expected));
+        assert_eq!(walk.todos().len(), 2);
+    }
+    let many = vec![draft("a", "pending", None); MAX_TODOS + 1];
+    assert_eq!(walk.plan(many), Err(NotAccepted::TooMany(MAX_TODOS + 1)));
+    assert_eq!(walk.plan(Vec::new()), Ok(()));
+    assert_eq!(walk.summary(), Summary::default());
+}
