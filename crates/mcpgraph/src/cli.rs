@@ -16,6 +16,7 @@ mod run;
 mod runs;
 mod schema;
 mod serve;
+mod sop;
 mod test;
 mod tokens;
 mod toolkit;
@@ -138,6 +139,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match command {
         Command::Serve(args) => serve::serve(&args, &history),
         Command::Studio(args) => serve::studio(&args, &history),
+        Command::Sop(args) => sop::sop(&args, &history),
         Command::Toolkit(args) => toolkit::serve(&args.files, &history),
         Command::Run(args) => run::run(args, &history),
         Command::Runs(args) => runs::runs(args, &history),

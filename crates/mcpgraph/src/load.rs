@@ -12,6 +12,8 @@ use mcpgraph_files::ReadError;
 use mcpgraph_graph::Graph;
 use mcpgraph_value::{Map, Value};
 
+use crate::sops;
+
 /// The files that make up a server.
 #[derive(Clone, Debug)]
 pub struct Files {
@@ -55,6 +57,7 @@ impl Files {
             return load_servers(source, &variables);
         }
         load_text(source, &variables, |file, diagnostics| {
+            diagnostics.extend(sops::of_graph(file).diagnostics);
             let Some(path) = &self.mcp else { return };
             match read(path) {
                 Ok(source) => {
@@ -103,6 +106,35 @@ fn load_text(
     diagnostics.sort();
     let graph = graph.filter(|_| !diagnostics.has_errors()).map(Arc::new);
     Loaded { file: Some(file), graph, diagnostics }
+}
+
+/// The graph of a server for procedures: no tools of its own, and where they bind, the servers that
+/// they and an mcp.json name.
+pub(crate) fn load_sops(
+    source: &Arc<Source>,
+    read_sops: &sops::Read,
+    mcp: Option<&Path>,
+    enforce: bool,
+) -> Loaded {
+    let none = |_: &str| None;
+    load_text(source, &none, |file, diagnostics| {
+        if enforce {
+            let (servers, found) = sops::servers(read_sops);
+            diagnostics.extend(found);
+            mcpgraph_config::merge_servers(file, servers);
+        }
+        let Some(path) = mcp else { return };
+        match read(path) {
+            Ok(source) => {
+                let variables = |name: &str| variable(name, path);
+                let (servers, found) = mcpgraph_config::read_mcp_json(&source, &variables);
+                diagnostics.extend(found);
+                let servers = servers.into_iter().map(sops::offered).collect();
+                mcpgraph_config::merge_servers(file, servers);
+            }
+            Err(found) => diagnostics.extend(found),
+        }
+    })
 }
 
 /// Where the servers of a recorded graph come from.
@@ -191,7 +223,7 @@ fn secret(path: &str, file: &Path) -> Option<String> {
 }
 
 /// What `${NAME}` stands for in a file.
-fn variable(name: &str, file: &Path) -> Option<String> {
+pub(crate) fn variable(name: &str, file: &Path) -> Option<String> {
     if let Some(path) = name.strip_prefix(FILE_PREFIX) {
         return secret(path, file);
     }

@@ -131,6 +131,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// See graphs, change them and watch them run, in a browser
     Studio(StudioArgs),
+    /// Serve procedures that agents walk: markdown with a Mermaid flowchart
+    Sop(SopArgs),
     /// Serve the tools with which agents build graph tools, over stdio
     Toolkit(ToolkitArgs),
     /// Call one tool and print its result
@@ -141,7 +143,7 @@ pub(crate) enum Command {
     Workflows(WorkflowsArgs),
     /// Make, list and revoke the tokens that a server over HTTP asks for
     Tokens(TokensArgs),
-    /// Find everything that is wrong with graph files and test files
+    /// Find everything that is wrong with graph files, test files and procedures
     Check(CheckArgs),
     /// Run the tests of graph files, or write one from a recorded run
     Test(TestArgs),
@@ -215,6 +217,44 @@ pub(crate) struct StudioArgs {
     /// Listen at this address of this machine
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4747")]
     pub(crate) http: SocketAddr,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph sop support.md                             over stdio, for a client's configuration
+  mcpgraph sop support.md --http 127.0.0.1:8080       over HTTP at http://127.0.0.1:8080/mcp
+  mcpgraph sop support.md --enforce -m mcp.json       only the tools of the current node can be
+                                                      called, from the servers of an mcp.json too
+  mcpgraph check support.md                           find everything that is wrong with it")]
+pub(crate) struct SopArgs {
+    /// The procedures
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Listen for HTTP at this address instead of using stdio
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<SocketAddr>,
+
+    /// Allow an address that other machines can reach. There is no protection but your network's
+    #[arg(long, requires = "http")]
+    pub(crate) insecure: bool,
+
+    /// Hold agents to the procedures: legal moves, guards, the tools of the current node
+    #[arg(long)]
+    pub(crate) enforce: bool,
+
+    /// Make illegal moves all the same, and say so
+    #[arg(long, conflicts_with = "enforce")]
+    pub(crate) lenient: bool,
+
+    /// The folder in which agents find other procedures; the current one if not said
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+
+    /// An mcp.json whose servers' tools are offered too
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) mcp: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -295,9 +335,10 @@ pub(crate) enum ReportFormat {
 #[command(after_help = "\
 Examples:
   mcpgraph graph -g graph.yaml                       all tools as Mermaid
-  mcpgraph graph count_files -g graph.yaml --dot | dot -Tsvg > graph.svg")]
+  mcpgraph graph count_files -g graph.yaml --dot | dot -Tsvg > graph.svg
+  mcpgraph graph support.md --dot                    the flowchart of a procedure")]
 pub(crate) struct DrawArgs {
-    /// The tool to draw; all of them if not said
+    /// The tool to draw, or the file of a procedure; all tools if not said
     #[arg(value_name = "TOOL")]
     pub(crate) tool: Option<String>,
 
@@ -393,6 +434,12 @@ impl Command {
             Self::Check(args) => {
                 if before.graph.is_some() {
                     return Err(super::usage("check takes files without -g: mcpgraph check FILE"));
+                }
+                take_file("-m", &mut args.mcp, before.mcp)
+            }
+            Self::Sop(args) => {
+                if before.graph.is_some() {
+                    return Err(super::usage("sop takes files without -g: mcpgraph sop FILE"));
                 }
                 take_file("-m", &mut args.mcp, before.mcp)
             }

@@ -3,14 +3,17 @@ use mcpgraph_diagnostics::{Diagnostics, to_json};
 use super::args::{CheckArgs, FileArgs, HistoryArgs, ReportFormat};
 use super::{Exit, output, test};
 use crate::load::Files;
+use crate::sops;
 
-/// Reports everything that is wrong with some files: graph files, and test files among them.
+/// Reports everything that is wrong with some files: graph files, test files and procedures.
 pub(super) fn check(args: &CheckArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     let mut all = Diagnostics::new();
     for path in &args.paths {
         let mcp = args.mcp.clone();
         all.extend(if test::is_test_file(path) {
             test::problems(path, &FileArgs { graph: None, mcp }, history)
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            sops::read_all([path.as_path()]).diagnostics
         } else {
             Files { graph: path.clone(), mcp }.load().diagnostics
         });

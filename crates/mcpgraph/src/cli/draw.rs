@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::{printable, suggest};
@@ -5,9 +6,13 @@ use mcpgraph_graph::{Graph, Tool, dot, mermaid};
 
 use super::args::DrawArgs;
 use super::{Exit, output, usage};
+use crate::sops;
 
 /// Draws one tool or all.
 pub(super) fn draw(args: &DrawArgs) -> anyhow::Result<Exit> {
+    if let Some(path) = args.tool.as_deref().filter(|name| name.ends_with(".md")) {
+        return draw_procedure(Path::new(path), args.dot);
+    }
     let loaded = args.files.files()?.load();
     output::diagnostics(&loaded.diagnostics);
     let Some(graph) = loaded.graph else { return Ok(Exit::of(&loaded.diagnostics)) };
@@ -23,6 +28,21 @@ pub(super) fn draw(args: &DrawArgs) -> anyhow::Result<Exit> {
         output::data(&picture(tool))?;
     }
     Ok(Exit::Success)
+}
+
+/// Draws a procedure: its flowchart as it is written, or as a digraph.
+fn draw_procedure(path: &Path, as_dot: bool) -> anyhow::Result<Exit> {
+    let read = sops::read_all([path]);
+    output::diagnostics(&read.diagnostics);
+    for (_, procedure) in &read.procedures {
+        let picture = if as_dot {
+            mcpgraph_sop::dot(procedure)
+        } else {
+            procedure.source.slice(procedure.chart.span).to_owned()
+        };
+        output::data(&picture)?;
+    }
+    Ok(Exit::of(&read.diagnostics))
 }
 
 /// The tool with this name, or an error that helps to find it.

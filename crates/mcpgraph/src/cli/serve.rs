@@ -1,4 +1,5 @@
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
@@ -10,6 +11,7 @@ use mcpgraph_mcp::server::{
     Broadcaster, Guard, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
     standard_streams,
 };
+use mcpgraph_procedures::{Audience, InMemory, Options, Procedures};
 use mcpgraph_studio::{Studio, Workshop};
 use mcpgraph_workflows::Library;
 use tokio::net::TcpListener;
@@ -21,6 +23,7 @@ use super::toolkit::OnDisk;
 use super::watch::Watch;
 use super::{Exit, Threads, authorize, block_on, output, usage};
 use crate::load::{self, Files};
+use crate::sops::{self, Sops};
 use crate::{McpGraph, reload, stored};
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
@@ -51,24 +54,14 @@ fn refuse_strangers(address: SocketAddr) -> anyhow::Result<()> {
 
 /// `mcpgraph serve`.
 pub(super) fn serve(args: &ServeArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    let transport = match args.http {
-        None => Transport::Stdio,
-        Some(address) => {
-            let access = access(history)?;
-            if access.is_none() && !address.ip().is_loopback() && !args.insecure {
-                return Err(usage(format!(
-                    "{address} can be reached by other machines and nothing asks who they are; \
-                     make tokens with `mcpgraph tokens add`, use a loopback address such as \
-                     127.0.0.1, or say --insecure"
-                )));
-            }
-            if args.studio {
-                refuse_strangers(address)?;
-            }
-            let config = http_config(args, address.ip());
-            Transport::Http { address, config, access, has_studio: args.studio }
-        }
-    };
+    let hosts = (&args.allow_host[..], &args.allow_origin[..]);
+    let mut transport = Transport::of(args.http, args.insecure, hosts, history)?;
+    if let Transport::Http { address, has_studio, .. } = &mut transport
+        && args.studio
+    {
+        refuse_strangers(*address)?;
+        *has_studio = true;
+    }
     serve_files(args.files.served()?, transport, !args.no_reload, history)
 }
 
@@ -80,12 +73,33 @@ fn access(history: &HistoryArgs) -> anyhow::Result<Option<Arc<Access>>> {
     Ok((!tokens.list()?.is_empty()).then(|| Access::new(tokens)))
 }
 
-enum Transport {
+/// How clients reach the server.
+pub(super) enum Transport {
     Stdio,
     Http { address: SocketAddr, config: HttpConfig, access: Option<Arc<Access>>, has_studio: bool },
 }
 
 impl Transport {
+    /// What a command line asks for, without a studio: further hosts and origins may be allowed.
+    pub(super) fn of(
+        http: Option<SocketAddr>,
+        insecure: bool,
+        (hosts, origins): (&[String], &[String]),
+        history: &HistoryArgs,
+    ) -> anyhow::Result<Self> {
+        let Some(address) = http else { return Ok(Self::Stdio) };
+        let access = access(history)?;
+        if access.is_none() && !address.ip().is_loopback() && !insecure {
+            return Err(usage(format!(
+                "{address} can be reached by other machines and nothing asks who they are; \
+                 make tokens with `mcpgraph tokens add`, use a loopback address such as \
+                 127.0.0.1, or say --insecure"
+            )));
+        }
+        let config = http_config(address.ip(), hosts, origins);
+        Ok(Self::Http { address, config, access, has_studio: false })
+    }
+
     /// Who may come, where that is asked.
     fn access(&self) -> Option<&Arc<Access>> {
         match self {
@@ -95,9 +109,9 @@ impl Transport {
     }
 }
 
-fn http_config(args: &ServeArgs, address: IpAddr) -> HttpConfig {
+fn http_config(address: IpAddr, hosts: &[String], origins: &[String]) -> HttpConfig {
     let mut config = HttpConfig::default();
-    if address.is_unspecified() && args.allow_host.is_empty() {
+    if address.is_unspecified() && hosts.is_empty() {
         // Under which names the machine is known is not known here; tokens are asked for, or
         // --insecure was said.
         config.allowed_hosts.push("*".to_owned());
@@ -107,9 +121,28 @@ fn http_config(args: &ServeArgs, address: IpAddr) -> HttpConfig {
             IpAddr::V6(address) => format!("[{address}]"),
         });
     }
-    config.allowed_hosts.extend(args.allow_host.iter().cloned());
-    config.allowed_origins.extend(args.allow_origin.iter().cloned());
+    config.allowed_hosts.extend(hosts.iter().cloned());
+    config.allowed_origins.extend(origins.iter().cloned());
     config
+}
+
+/// What is served.
+pub(super) struct Served {
+    pub(super) file: GraphFile,
+    pub(super) graph: Arc<Graph>,
+    /// The procedures beside the graph's tools.
+    pub(super) sops: Option<(Sops, Walking)>,
+    /// The files the graph comes from, if it comes from any.
+    pub(super) files: Option<Files>,
+    /// What the files said when they were read, if their changes are to be followed.
+    pub(super) seen: Option<reload::Fingerprint>,
+}
+
+/// How strictly procedures are walked.
+#[derive(Clone, Copy)]
+pub(super) struct Walking {
+    pub(super) enforce: bool,
+    pub(super) lenient: bool,
 }
 
 fn serve_files(
@@ -118,7 +151,7 @@ fn serve_files(
     follows: bool,
     history: &HistoryArgs,
 ) -> anyhow::Result<Exit> {
-    let seen = reload::fingerprint(&files);
+    let seen = follows.then(|| reload::fingerprint(&files));
     let has_studio = matches!(transport, Transport::Http { has_studio: true, .. });
     let loaded = files.load();
     output::diagnostics(&loaded.diagnostics);
@@ -128,9 +161,29 @@ fn serve_files(
         _ if has_studio && Exit::of(&loaded.diagnostics) == Exit::Failure => nothing()?,
         _ => return Ok(Exit::of(&loaded.diagnostics)),
     };
-    let threads = match transport {
-        Transport::Stdio => Threads::One,
-        Transport::Http { .. } => Threads::PerCore,
+    let sops = match &files.graph {
+        Some(path) if !file.sops.is_empty() => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
+            let library = Sops::new(sops::of_graph(&file), folder, false)?;
+            Some((library, Walking { enforce: false, lenient: false }))
+        }
+        _ => None,
+    };
+    serve_loaded(Served { file, graph, sops, files: Some(files), seen }, transport, history)
+}
+
+/// Serves until the client goes away or the process is told to end.
+pub(super) fn serve_loaded(
+    served: Served,
+    transport: Transport,
+    history: &HistoryArgs,
+) -> anyhow::Result<Exit> {
+    let Served { file, graph, sops, files, seen } = served;
+    let has_studio = matches!(transport, Transport::Http { has_studio: true, .. });
+    let (threads, audience) = match transport {
+        Transport::Stdio => (Threads::One, Audience::One),
+        Transport::Http { .. } => (Threads::PerCore, Audience::Many),
     };
     let watch = Watch::start(history, matches!(transport, Transport::Http { .. }));
     // Workflows are in the store whether or not runs are recorded there.
@@ -147,17 +200,32 @@ fn serve_files(
             }
             None => None,
         };
+        let procedures = sops.map(|(library, Walking { enforce, lenient })| {
+            let options = Options {
+                audience,
+                enforce,
+                lenient,
+                procedures: library.procedures(),
+                journal: watch.journal().cloned(),
+            };
+            let store = Arc::new(InMemory::default());
+            let inner = Arc::clone(&gateway) as _;
+            Procedures::new(inner, Arc::new(library), store, broadcaster.clone(), options)
+        });
+        let service: Arc<dyn Service> = match &procedures {
+            Some(procedures) => Arc::clone(procedures) as _,
+            None => Arc::clone(&gateway) as _,
+        };
         let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());
         let watched = tokio::spawn(Arc::clone(&gateway).follow_watched());
         let names = tokio::spawn({
             let gateway = Arc::clone(&gateway);
             async move { gateway.check_names().await }
         });
-        let reload = follows.then(|| {
-            let files = files.clone();
+        let reload = files.clone().zip(seen).map(|(files, seen)| {
             tokio::spawn(reload::follow(files, seen, Arc::clone(&product), gateway.clone()))
         });
-        let workshop = has_studio.then(|| {
+        let workshop = files.filter(|_| has_studio).map(|files| {
             let (served, at) = (Arc::clone(&product), Arc::clone(&gateway));
             Workshop {
                 documents: Arc::new(OnDisk::new(files, watch.journal().cloned())),
@@ -165,7 +233,7 @@ fn serve_files(
                 serve: Box::new(move |file, graph| served.replace(&at, file, graph)),
             }
         });
-        let outcome = over(transport, gateway.clone(), broadcaster, |config| {
+        let outcome = over(transport, service, broadcaster, |config| {
             watch.shown().map(|shown| {
                 mcpgraph_studio::router(Studio {
                     gateway,
@@ -188,6 +256,9 @@ fn serve_files(
             stored.abort();
             // It has the store, which is closed when nobody has it any more.
             drop(stored.await);
+        }
+        if let Some(procedures) = procedures {
+            procedures.close().await;
         }
         product.close().await;
         drop(product);

@@ -54,12 +54,7 @@ impl Files {
     /// The real path of what is asked for, which must be below the root however it is written.
     fn resolve(&self, path: Option<&str>) -> Result<PathBuf, String> {
         let path = path.ok_or("`path` is missing")?;
-        let outside = || format!("`{path}` is not below the folder this server may see");
-        let resolved = self.root.join(path).canonicalize().or_else(|error| {
-            // A path relative to the working directory is as good, if it leads below the root.
-            Path::new(path).canonicalize().map_err(|_| format!("`{path}`: {error}"))
-        })?;
-        if resolved.starts_with(&self.root) { Ok(resolved) } else { Err(outside()) }
+        mcpgraph_files::below(&self.root, path).map_err(|error| error.to_string())
     }
 }
 

@@ -4,7 +4,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::Path,
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -30,10 +30,14 @@ impl Listening {
 
     /// Serves a graph at an address; it is asked at the loopback address.
     pub(crate) fn at(address: &str, graph: &Path, options: &[&str]) -> Self {
-        let mut child = command()
-            .args(["serve", "--http", address, "-g"])
-            .arg(graph)
-            .args(options)
+        let mut serve = command();
+        serve.args(["serve", "--http", address, "-g"]).arg(graph).args(options);
+        Self::of(serve)
+    }
+
+    /// A command that serves over HTTP.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -74,7 +78,7 @@ impl Listening {
         format!("Host: {}", self.address)
     }
 
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let process = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
         kill_process(process, Signal::TERM).unwrap();
         eventually("the server ends", || self.child.try_wait().unwrap().is_some());
@@ -99,7 +103,7 @@ pub(crate) fn initialize() -> Value {
 }
 
 /// A call in the modern era, with the headers that mirror it.
-fn modern_call(id: u64, tool: &str, arguments: Value) -> (String, Value) {
+pub(crate) fn modern_call(id: u64, tool: &str, arguments: Value) -> (String, Value) {
     let body = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
         "name": tool,
         "arguments": arguments,

@@ -21,6 +21,7 @@ mod routing;
 mod runs;
 mod schema;
 mod sessions;
+mod sop;
 mod testing;
 mod toolkit;
 mod workflows;

@@ -1,0 +1,48 @@
+use std::fs;
+
+use super::*;
+
+const PLAIN: &str = "---\nagent: desk\n---\n```mermaid\nflowchart TD\nSTART --> END\n```\n";
+
+fn sops(folder: &Path, enforce: bool) -> Sops {
+    fs::create_dir_all(folder.join("root/inner")).unwrap();
+    fs::write(folder.join("root/a.md"), PLAIN).unwrap();
+    fs::write(folder.join("root/inner/b.md"), PLAIN).unwrap();
+    fs::write(folder.join("secret.md"), PLAIN).unwrap();
+    fs::write(folder.join("named.md"), PLAIN.replace("desk", "other")).unwrap();
+    std::os::unix::fs::symlink(folder.join("secret.md"), folder.join("root/link.md")).ok();
+    let named = folder.join("named.md");
+    Sops::new(read_all([named.as_path()]), &folder.join("root"), enforce).unwrap()
+}
+
+#[tokio::test]
+async fn nothing_outside_the_root_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let sops = sops(folder.path(), false);
+    let inside = folder.path().join("root/a.md").display().to_string();
+    for name in ["a.md", "inner/b.md", "inner/../a.md", &inside, "other"] {
+        let source = sops.open(name).await;
+        assert_eq!(source.map(|source| source.name().to_owned()).ok().as_deref(), Some(name));
+    }
+    let outside = folder.path().join("secret.md").display().to_string();
+    for name in ["../secret.md", "link.md", &outside, "inner/../../secret.md", "/etc/passwd"] {
+        let problem = sops.open(name).await.unwrap_err();
+        assert!(problem.message.contains("is not below the folder"), "{}", problem.message);
+        assert_eq!(problem.code, codes::PROCEDURE_REFUSED);
+    }
+    for name in ["nope.md", "inner", "", "a.md\0"] {
+        let problem = sops.open(name).await.unwrap_err();
+        assert_eq!(problem.message, format!("SOP file not found: {name}"));
+    }
+    let problem = sops.open("https://example.com/a.md").await.unwrap_err();
+    assert!(problem.message.contains("addresses are not allowed"), "{}", problem.message);
+}
+
+#[tokio::test]
+async fn where_a_procedure_binds_no_other_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let sops = sops(folder.path(), true);
+    assert!(sops.open("other").await.is_ok());
+    let problem = sops.open("a.md").await.unwrap_err();
+    assert!(problem.message.contains("is not one of the procedures that bind"));
+}

@@ -1,0 +1,5 @@
+//! Procedures as an agent walks them, on every transport and in both eras.
+
+mod agent;
+mod binding;
+mod walk;

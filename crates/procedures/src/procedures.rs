@@ -1,0 +1,395 @@
+//! The server: our three tools in front of those of another service.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use async_trait::async_trait;
+use mcpgraph_diagnostics::{Diagnostics, codes, to_json};
+use mcpgraph_engine::LogLevel;
+use mcpgraph_gateway::origin;
+use mcpgraph_journal::Journal;
+use mcpgraph_mcp::message::{Notification, Raw, RpcError};
+use mcpgraph_mcp::mirror::HeaderParameter;
+use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service};
+use mcpgraph_sop::{Mode, Move, Procedure, Walk};
+use mcpgraph_value::Value;
+use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::answer::{self, Answer, Failure};
+use crate::binding::{self, Shared, View};
+use crate::conversation::new_handle;
+use crate::record::{Records, millis};
+use crate::tools::{self, CONVERSATION, GotoNode, INSTRUCTIONS, LoadGraph, Todos};
+use crate::{Key, Library, Store};
+
+/// Where a modern client may say which conversation a request belongs to.
+pub(crate) const META_CONVERSATION: &str = "mcpgraph/conversation";
+
+/// How often conversations that rest are looked for.
+const SWEEP: Duration = Duration::from_mins(1);
+
+/// How procedures are served.
+pub struct Options {
+    /// Who the clients are.
+    pub audience: Audience,
+    /// Whether every procedure binds.
+    pub enforce: bool,
+    /// Whether illegal moves are made all the same, in procedures that do not bind.
+    pub lenient: bool,
+    /// The procedures the operator named. If one of them binds, all do.
+    pub procedures: Vec<Arc<Procedure>>,
+    /// Where walks are recorded.
+    pub journal: Option<Arc<Journal>>,
+}
+
+/// Who the clients of a server are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// One, for as long as the process lives: stdio.
+    One,
+    /// Any number: HTTP. They are told apart by their sessions, or by handles where they have none.
+    Many,
+}
+
+/// The server behind every transport.
+pub struct Procedures {
+    pub(crate) inner: Arc<dyn Service>,
+    library: Arc<dyn Library>,
+    store: Arc<dyn Store>,
+    broadcaster: Broadcaster,
+    pub(crate) options: Options,
+    pub(crate) records: Records,
+    shared: Mutex<Shared>,
+    swept: Mutex<Instant>,
+}
+
+/// The parameters of `tools/call`.
+#[derive(serde::Deserialize)]
+pub(crate) struct CallParams {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) arguments: serde_json::Value,
+}
+
+/// The members of the answer to `load_graph` are put together from these.
+struct Loaded {
+    procedure: Arc<Procedure>,
+    warnings: Diagnostics,
+}
+
+impl Procedures {
+    /// Puts the three tools before those of `inner`.
+    pub fn new(
+        inner: Arc<dyn Service>,
+        library: Arc<dyn Library>,
+        store: Arc<dyn Store>,
+        broadcaster: Broadcaster,
+        mut options: Options,
+    ) -> Arc<Self> {
+        options.enforce |= options.procedures.iter().any(|procedure| procedure.front.enforce);
+        let records = Records::new(options.journal.clone());
+        let swept = Mutex::new(Instant::now());
+        let shared = Mutex::default();
+        Arc::new(Self { inner, library, store, broadcaster, options, records, shared, swept })
+    }
+
+    /// Ends the records of the walks that are under way.
+    pub async fn close(&self) {
+        for key in self.records.keys() {
+            self.end(&key).await;
+        }
+    }
+
+    /// The conversation a request belongs to, if it says so.
+    pub(crate) fn key_of(&self, call: &Call, arguments: &serde_json::Value) -> Option<Key> {
+        match (self.options.audience, &call.client.session) {
+            (Audience::One, _) => Some(Key::process()),
+            (Audience::Many, Some(session)) => Some(Key::session(session)),
+            (Audience::Many, None) => {
+                let handle = call.meta.get_str(META_CONVERSATION);
+                let argument = || arguments.get(CONVERSATION)?.as_str().map(str::to_owned);
+                Some(Key::handle(&handle.or_else(argument)?))
+            }
+        }
+    }
+
+    /// Whether a client has to name its conversation.
+    pub(crate) fn needs_handle(&self, client: &Client) -> bool {
+        self.options.audience == Audience::Many && client.session.is_none()
+    }
+
+    /// Does something with the walk of a conversation; none if it has no walk.
+    pub(crate) async fn with_walk<T: Send>(
+        &self,
+        key: &Key,
+        mut act: impl FnMut(&mut Walk) -> T + Send,
+    ) -> Option<T> {
+        let mut done = None;
+        self.store.change(key, Instant::now(), &mut |walk| done = Some(act(walk))).await;
+        done
+    }
+
+    async fn list_tools(&self, call: Call) -> Result<Raw, RpcError> {
+        let needs_handle = self.needs_handle(&call.client);
+        let view = self.view(&call).await;
+        let listed = self.inner.call(call).await?;
+        binding::listing(&listed, &tools::listed(needs_handle), &view)
+    }
+
+    /// Which of the other tools a client sees.
+    async fn view(&self, call: &Call) -> View {
+        let key = self.key_of(call, &serde_json::Value::Null);
+        let allowed = match &key {
+            Some(key) => {
+                self.with_walk(key, |walk| {
+                    (walk.mode() == Mode::Enforced).then(|| walk.allowed().collect())
+                })
+                .await
+            }
+            None => None,
+        };
+        match allowed {
+            Some(Some(allowed)) => View::Only(allowed),
+            Some(None) => View::All,
+            None if !self.options.enforce => View::All,
+            None if key.is_none() => View::Named(binding::named(&self.options.procedures)),
+            None => View::Only(binding::named(&[])),
+        }
+    }
+
+    async fn call_tool(&self, call: Call) -> Result<Raw, RpcError> {
+        let text = call.params.as_deref().map_or("{}", RawValue::get);
+        let params: CallParams = serde_json::from_str(text)
+            .map_err(|error| RpcError::invalid_params(format!("the parameters: {error}")))?;
+        if !binding::is_own(&params.name) {
+            return self.call_other(params, call).await;
+        }
+        self.sweep().await;
+        let answer = match params.name.as_str() {
+            tools::LOAD_GRAPH => self.load(params.arguments, &call).await,
+            tools::TODO => self.plan(params.arguments, &call).await,
+            _ => self.go(params.arguments, &call).await,
+        };
+        Ok(answer::result(answer))
+    }
+
+    async fn load(&self, arguments: serde_json::Value, call: &Call) -> Answer {
+        let (key, handle) = match self.key_of(call, &arguments) {
+            Some(key) if !self.needs_handle(&call.client) => (key, None),
+            // A handle that is not known is not taken: only ours are hard to guess.
+            Some(key) if self.with_walk(&key, |_| ()).await.is_some() => (key, None),
+            _ => {
+                let handle = new_handle().ok_or_else(|| {
+                    Failure::new(codes::RUN_INTERNAL, "the system gives no random numbers")
+                })?;
+                (Key::handle(&handle), Some(handle))
+            }
+        };
+        let LoadGraph { sop_file } = parsed(tools::LOAD_GRAPH, arguments)?;
+        let Loaded { procedure, warnings } = self.open(&sop_file).await?;
+        let mode = match () {
+            () if self.options.enforce || procedure.front.enforce => Mode::Enforced,
+            () if self.options.lenient => Mode::Lenient,
+            () => Mode::Strict,
+        };
+        let walk = Walk::new(Arc::clone(&procedure), mode);
+        self.store.put(&key, walk, Instant::now()).await.map_err(|full| {
+            let message = format!("{} conversations are kept, which is the limit", full.limit);
+            Failure::new(codes::CONVERSATION_LIMIT, message)
+        })?;
+        self.records.begin(&key, &procedure, &sop_file, origin(call));
+        self.tell_of_tools(mode);
+        let mut answer = answer::loaded(&procedure, mode, &warnings);
+        if let Some(handle) = handle {
+            answer[CONVERSATION] = handle.into();
+        }
+        Ok(answer)
+    }
+
+    /// Finds and reads a procedure.
+    async fn open(&self, file: &str) -> Result<Loaded, Failure> {
+        let source = self.library.open(file).await.map_err(|problem| {
+            Failure::new(problem.code, problem.message).with("sop_file", file)
+        })?;
+        // A large file takes a while, which others must not wait for.
+        let read = tokio::task::spawn_blocking(move || mcpgraph_sop::read(&source)).await;
+        let (procedure, diagnostics) =
+            read.map_err(|error| Failure::new(codes::RUN_INTERNAL, error.to_string()))?;
+        let Some(procedure) = procedure else {
+            let problems = to_json(&diagnostics)["diagnostics"].take();
+            let first = diagnostics.iter().find(|problem| problem.is_error());
+            let code = first.map_or(codes::PROCEDURE_REFUSED, |problem| problem.code);
+            let message = format!("{file} has errors: {}", summary(&diagnostics));
+            return Err(Failure::new(code, message)
+                .with("sop_file", file)
+                .with("diagnostics", problems));
+        };
+        let procedure = self.shared.lock().share(procedure);
+        Ok(Loaded { procedure, warnings: diagnostics })
+    }
+
+    async fn plan(&self, arguments: serde_json::Value, call: &Call) -> Answer {
+        let key = self.known(call, &arguments)?;
+        let todos: Todos = parsed(tools::TODO, arguments)?;
+        let drafts =
+            todos.drafts().map_err(|(position, why)| answer::wrong_todo(position, &why))?;
+        let planned = self.with_walk(&key, |walk| {
+            walk.plan(drafts.clone())
+                .map(|()| (answer::planned(walk), answer::summary(walk)))
+                .map_err(|problem| answer::not_accepted(&problem))
+        });
+        let (answer, summary) = planned.await.ok_or_else(|| self.lost(call))??;
+        self.records.note(&key, LogLevel::Info, &format!("todos: {summary}"));
+        Ok(answer)
+    }
+
+    async fn go(&self, arguments: serde_json::Value, call: &Call) -> Answer {
+        let key = self.known(call, &arguments)?;
+        let GotoNode { node_id } = parsed(tools::GOTO_NODE, arguments)?;
+        let now = millis(SystemTime::now());
+        let moved = self.with_walk(&key, |walk| {
+            let before: Vec<_> = walk.allowed().collect();
+            let made = walk.go(&node_id, now);
+            let answer = answer::moved(walk, &node_id, &made, now);
+            let is_there = !matches!(made, Move::Refused(_));
+            if is_there {
+                self.records.arrived(&key, walk);
+            }
+            if !matches!(made, Move::Legal(_)) {
+                let said = answer["error"].as_str().unwrap_or_default();
+                self.records.note(&key, LogLevel::Warn, said);
+            }
+            let changed = !walk.allowed().eq(before);
+            (answer, changed.then_some(walk.mode()))
+        });
+        let (answer, changed) = moved.await.ok_or_else(|| self.lost(call))?;
+        if let Some(mode) = changed {
+            self.tell_of_tools(mode);
+        }
+        Ok(answer)
+    }
+
+    /// The conversation of a call that needs one.
+    fn known(&self, call: &Call, arguments: &serde_json::Value) -> Result<Key, Failure> {
+        self.key_of(call, arguments).ok_or_else(|| self.lost(call))
+    }
+
+    /// Why there is no walk.
+    pub(crate) fn lost(&self, call: &Call) -> Failure {
+        if self.needs_handle(&call.client) {
+            let message = "The conversation is not known. Call load_graph first and give the \
+                           `conversation` it returns to every later call.";
+            return Failure::new(codes::CONVERSATION_UNKNOWN, message);
+        }
+        Failure::nothing_loaded()
+    }
+
+    /// Clients look again at what they may call.
+    fn tell_of_tools(&self, mode: Mode) {
+        if mode == Mode::Enforced {
+            self.broadcaster.send(&Change::Tools);
+        }
+    }
+
+    /// Forgets the conversations that rest, now and then.
+    async fn sweep(&self) {
+        let now = Instant::now();
+        {
+            let mut swept = self.swept.lock();
+            if now.saturating_duration_since(*swept) < SWEEP {
+                return;
+            }
+            *swept = now;
+        }
+        for key in self.store.expire(now).await {
+            self.records.end(&key, None);
+        }
+    }
+
+    /// A conversation is over.
+    async fn end(&self, key: &Key) {
+        let result = self.with_walk(key, |walk| {
+            let path: Vec<Value> = walk.path().map(|id| Arc::clone(id).into()).collect();
+            let todos = Value::from_json(&answer::summary(walk).to_string()).unwrap_or_default();
+            mcpgraph_value::Map::from_iter([("path", path.into()), ("todos", todos)]).into()
+        });
+        let result = result.await;
+        self.records.end(key, result);
+        self.store.remove(key).await;
+    }
+}
+
+#[async_trait]
+impl Service for Procedures {
+    async fn call(&self, call: Call) -> Result<Raw, RpcError> {
+        match call.method.as_str() {
+            "tools/list" => self.list_tools(call).await,
+            "tools/call" => self.call_tool(call).await,
+            _ => self.inner.call(call).await,
+        }
+    }
+
+    fn info(&self) -> Arc<RawValue> {
+        self.inner.info()
+    }
+
+    async fn describe(&self, client: &Client) -> Description {
+        let mut description = self.inner.describe(client).await;
+        let named: Vec<String> = self
+            .options
+            .procedures
+            .iter()
+            .map(|procedure| format!("{} ({})", procedure.source.name(), procedure.agent()))
+            .collect();
+        let mut text = String::from(INSTRUCTIONS);
+        if !named.is_empty() {
+            text.push_str(" Files for load_graph: ");
+            text.push_str(&named.join(", "));
+            text.push('.');
+        }
+        if let Some(more) = description.instructions {
+            text = format!("{more}\n\n{text}");
+        }
+        description.instructions = Some(text);
+        description
+    }
+
+    async fn notified(&self, client: &Arc<Client>, notification: Notification) {
+        self.inner.notified(client, notification).await;
+    }
+
+    async fn closed(&self, client: &Arc<Client>) {
+        // Over stdio the conversation ends with the process.
+        if let (Audience::Many, Some(session)) = (self.options.audience, &client.session) {
+            self.end(&Key::session(session)).await;
+        }
+        self.inner.closed(client).await;
+    }
+
+    fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        if binding::is_own(tool) { None } else { self.inner.header_parameters(tool) }
+    }
+}
+
+fn parsed<T: DeserializeOwned>(tool: &str, arguments: serde_json::Value) -> Result<T, Failure> {
+    serde_json::from_value(arguments).map_err(|error| {
+        let message = format!("the arguments do not fit `{tool}`: {error}");
+        Failure::new(codes::RUN_INVALID_INPUT, message)
+    })
+}
+
+/// The first problems of a file, a line each.
+fn summary(diagnostics: &Diagnostics) -> String {
+    const SHOWN: usize = 5;
+    let errors = diagnostics.iter().filter(|problem| problem.is_error());
+    let lines = errors.take(SHOWN).map(|problem| match &problem.primary {
+        Some(label) => {
+            let start = label.start();
+            format!("{}:{}: {}", start.line, start.column, problem.message)
+        }
+        None => problem.message.clone(),
+    });
+    lines.collect::<Vec<_>>().join("; ")
+}

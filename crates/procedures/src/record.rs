@@ -1,0 +1,181 @@
+//! A walk as a run: the same events as a graph's, in the same record.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use mcpgraph_engine::{ErrorKind, Event, Given, LogLevel, RunError, StepId, StepPath};
+use mcpgraph_journal::{Digest, Journal, NewRun, Origin, RunId, RunRecorder};
+use mcpgraph_sop::{Procedure, Walk};
+use mcpgraph_upstream::NodeOutput;
+use mcpgraph_value::{Map, Value};
+use parking_lot::Mutex;
+
+use crate::Key;
+
+/// The records of the walks under way.
+pub(crate) struct Records {
+    journal: Option<Arc<Journal>>,
+    open: Mutex<HashMap<Key, Record>>,
+}
+
+/// The record of one walk. A node is a step; a tool called there is a step inside it.
+struct Record {
+    recorder: RunRecorder,
+    began: Instant,
+    next: StepId,
+    /// How many nodes were come to.
+    nodes: u32,
+    here: Option<Here>,
+}
+
+/// The step that is the current node.
+struct Here {
+    step: StepId,
+    position: u32,
+    tools: Vec<Value>,
+}
+
+impl Records {
+    pub(crate) fn new(journal: Option<Arc<Journal>>) -> Self {
+        Self { journal, open: Mutex::default() }
+    }
+
+    /// A walk begins; the one that the conversation had before has ended.
+    pub(crate) fn begin(&self, key: &Key, procedure: &Procedure, file: &str, origin: Origin) {
+        let Some(journal) = &self.journal else { return };
+        let tool: Arc<str> = procedure.agent().into();
+        let digest = Digest::of(procedure.source.text());
+        let started = SystemTime::now();
+        let recorder = journal.begin(NewRun {
+            id: RunId::new(),
+            tool: Arc::clone(&tool),
+            digest,
+            definition: Some(procedure.source.text().into()),
+            origin,
+            started,
+        });
+        let clock = millis(started);
+        let input = Map::from_iter([("sop_file", file)]).into();
+        recorder
+            .record(&Event::Started { tool, digest, input, given: Given { seed: 0, clock } }, None);
+        let record = Record { recorder, began: Instant::now(), next: 0, nodes: 0, here: None };
+        let before = self.open.lock().insert(key.clone(), record);
+        if let Some(before) = before {
+            before.end(None);
+        }
+    }
+
+    /// The walk has come to a node.
+    pub(crate) fn arrived(&self, key: &Key, walk: &Walk) {
+        let mut open = self.open.lock();
+        let (Some(record), Some(node)) = (open.get_mut(key), walk.current()) else { return };
+        let node = walk.node(node);
+        record.leave(Some(Arc::clone(&node.id)));
+        let (step, position, at) = (record.next, record.nodes, record.now());
+        record.next += 1;
+        record.nodes += 1;
+        record.here = Some(Here { step, position, tools: Vec::new() });
+        record.tell(&Event::StepStarted {
+            step,
+            path: StepPath::new(&[position]),
+            node: Arc::clone(&node.id),
+            kind: node.shape,
+            input: None,
+            item_name: None,
+            began: at,
+            at,
+        });
+    }
+
+    /// Something worth knowing happened at the current node.
+    pub(crate) fn note(&self, key: &Key, level: LogLevel, message: &str) {
+        let open = self.open.lock();
+        let Some(record) = open.get(key) else { return };
+        let Some(here) = &record.here else { return };
+        let at = record.now();
+        record.tell(&Event::Log { step: here.step, level, message: message.into(), at });
+    }
+
+    /// A tool was called at the current node.
+    pub(crate) fn used(
+        &self,
+        key: &Key,
+        tool: &Arc<str>,
+        arguments: Value,
+        took: Duration,
+        output: &NodeOutput,
+    ) {
+        let mut open = self.open.lock();
+        let Some(record) = open.get_mut(key) else { return };
+        let at = record.now();
+        let step = record.next;
+        let Some(here) = &mut record.here else { return };
+        let position = u32::try_from(here.tools.len()).unwrap_or(u32::MAX);
+        let path = StepPath::new(&[here.position, 0, position]);
+        here.tools.push(Arc::clone(tool).into());
+        record.next += 1;
+        record.tell(&Event::StepStarted {
+            step,
+            path,
+            node: Arc::clone(tool),
+            kind: "mcp",
+            input: Some(arguments),
+            item_name: None,
+            began: at.saturating_sub(took),
+            at: at.saturating_sub(took),
+        });
+        record.tell(&match output {
+            NodeOutput::Value(value) => {
+                Event::StepFinished { step, output: value.clone(), edge: None, at }
+            }
+            NodeOutput::Error { text, .. } => {
+                let error = RunError::new(ErrorKind::ToolError, text.as_str());
+                Event::StepFailed { step, error, edge: None, at }
+            }
+        });
+    }
+
+    /// The walk of a conversation has ended, with this result.
+    pub(crate) fn end(&self, key: &Key, result: Option<Value>) {
+        let record = self.open.lock().remove(key);
+        if let Some(record) = record {
+            record.end(result);
+        }
+    }
+
+    /// The conversations whose walks are under way.
+    pub(crate) fn keys(&self) -> Vec<Key> {
+        self.open.lock().keys().cloned().collect()
+    }
+}
+
+impl Record {
+    fn now(&self) -> Duration {
+        // Records keep microseconds.
+        Duration::from_micros(u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX))
+    }
+
+    fn tell(&self, event: &Event) {
+        self.recorder.record(event, None);
+    }
+
+    fn leave(&mut self, edge: Option<Arc<str>>) {
+        let Some(here) = self.here.take() else { return };
+        let output = Map::from_iter([("tools", Value::from(here.tools))]).into();
+        let at = self.now();
+        self.tell(&Event::StepFinished { step: here.step, output, edge, at });
+    }
+
+    fn end(mut self, result: Option<Value>) {
+        self.leave(None);
+        let outcome = Ok(result.unwrap_or_default());
+        self.tell(&Event::Finished { outcome, at: self.now() });
+    }
+}
+
+/// A time as milliseconds since 1970.
+pub(crate) fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
