@@ -4,6 +4,7 @@
 //! round, so that a busy machine disturbs both alike. Figures are medians over rounds.
 
 mod awake;
+mod procedures;
 mod recording;
 mod report;
 mod workflows;
@@ -78,6 +79,8 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     recording::measure(&ours, &mut report)?;
     report.part("through workflows", "mcpgraph", "");
     workflows::measure(&ours, &folder, &mut report)?;
+    report.part("procedures", "large", "usual");
+    procedures::measure(&ours, &folder, &mut report)?;
     drop(awake);
     report.print();
     Ok(())

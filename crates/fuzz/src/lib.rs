@@ -10,6 +10,6 @@ mod mutate;
 mod wire;
 
 pub use expressions::{jsonata, jsonlogic, jsonpath};
-pub use files::{graph_file, mcp_json, test_file};
+pub use files::{graph_file, mcp_json, procedure, test_file};
 pub use mutate::Mutations;
 pub use wire::json_rpc;

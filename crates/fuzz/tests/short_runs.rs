@@ -66,6 +66,13 @@ fn test_files() {
 }
 
 #[test]
+fn procedures() {
+    let mut seeds = files("crates/sop/tests/procedures", "md");
+    seeds.extend(files("crates/sop/tests/broken", "md"));
+    run("procedure", mcpgraph_fuzz::procedure, seeds);
+}
+
+#[test]
 fn jsonata() {
     let seeds = texts(&[
         "$.entry.n * 2 + items[price > 1].price ~> $sum()",
