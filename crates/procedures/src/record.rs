@@ -47,7 +47,7 @@ impl Records {
         let tool: Arc<str> = procedure.agent().into();
         let digest = Digest::of(procedure.source.text());
         let started = SystemTime::now();
-        let recorder = journal.begin(NewRun {
+        let mut recorder = journal.begin(NewRun {
             id: RunId::new(),
             tool: Arc::clone(&tool),
             digest,
@@ -57,8 +57,8 @@ impl Records {
         });
         let clock = millis(started);
         let input = Map::from_iter([("sop_file", file)]).into();
-        recorder
-            .record(&Event::Started { tool, digest, input, given: Given { seed: 0, clock } }, None);
+        recorder.record(Event::Started { tool, digest, input, given: Given { seed: 0, clock } });
+        recorder.hand_over();
         let record = Record { recorder, began: Instant::now(), next: 0, nodes: 0, here: None };
         let before = self.open.lock().insert(key.clone(), record);
         if let Some(before) = before {
@@ -76,7 +76,7 @@ impl Records {
         record.next += 1;
         record.nodes += 1;
         record.here = Some(Here { step, position, tools: Vec::new() });
-        record.tell(&Event::StepStarted {
+        record.tell(Event::StepStarted {
             step,
             path: StepPath::new(&[position]),
             node: Arc::clone(&node.id),
@@ -90,11 +90,11 @@ impl Records {
 
     /// Something worth knowing happened at the current node.
     pub(crate) fn note(&self, key: &Key, level: LogLevel, message: &str) {
-        let open = self.open.lock();
-        let Some(record) = open.get(key) else { return };
-        let Some(here) = &record.here else { return };
+        let mut open = self.open.lock();
+        let Some(record) = open.get_mut(key) else { return };
+        let Some(step) = record.here.as_ref().map(|here| here.step) else { return };
         let at = record.now();
-        record.tell(&Event::Log { step: here.step, level, message: message.into(), at });
+        record.tell(Event::Log { step, level, message: message.into(), at });
     }
 
     /// A tool was called at the current node.
@@ -115,7 +115,7 @@ impl Records {
         let path = StepPath::new(&[here.position, 0, position]);
         here.tools.push(Arc::clone(tool).into());
         record.next += 1;
-        record.tell(&Event::StepStarted {
+        record.tell(Event::StepStarted {
             step,
             path,
             node: Arc::clone(tool),
@@ -125,7 +125,7 @@ impl Records {
             began: at.saturating_sub(took),
             at: at.saturating_sub(took),
         });
-        record.tell(&match output {
+        record.tell(match output {
             NodeOutput::Value(value) => {
                 Event::StepFinished { step, output: value.clone(), edge: None, at }
             }
@@ -156,21 +156,24 @@ impl Record {
         Duration::from_micros(u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX))
     }
 
-    fn tell(&self, event: &Event) {
-        self.recorder.record(event, None);
+    /// Records an event that others can read at once: who knows when the agent goes on.
+    fn tell(&mut self, event: Event) {
+        self.recorder.record(event);
+        self.recorder.hand_over();
     }
 
     fn leave(&mut self, edge: Option<Arc<str>>) {
         let Some(here) = self.here.take() else { return };
         let output = Map::from_iter([("tools", Value::from(here.tools))]).into();
         let at = self.now();
-        self.tell(&Event::StepFinished { step: here.step, output, edge, at });
+        self.tell(Event::StepFinished { step: here.step, output, edge, at });
     }
 
     fn end(mut self, result: Option<Value>) {
         self.leave(None);
         let outcome = Ok(result.unwrap_or_default());
-        self.tell(&Event::Finished { outcome, at: self.now() });
+        let at = self.now();
+        self.tell(Event::Finished { outcome, at });
     }
 }
 

@@ -37,7 +37,12 @@ fn check(text: &str) -> (Option<Procedure>, usize) {
 #[test]
 fn charts() {
     let (procedure, _) = check(&file("", &many("N# -->|go #| A\n"), ""));
-    assert!(procedure.unwrap().chart.nodes.len() > 20_000);
+    let chart = procedure.unwrap().chart;
+    assert!(chart.nodes.len() > 20_000);
+    // In the order of the file, always.
+    for (number, node) in chart.nodes.iter().skip(2).enumerate() {
+        assert_eq!(*node.id, format!("N{number}"));
+    }
     for chart in
         ["\n", " \n", "%%{init: x\n", "%% x\n", "A & ", "subgraph s#\n", "A[\"", "A --> B;"]
     {

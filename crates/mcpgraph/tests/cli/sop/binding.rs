@@ -1,6 +1,7 @@
 //! Procedures that bind: tools, guards, receipts, and the record of a walk.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -127,14 +128,18 @@ fn clients_are_told_when_their_tools_change() {
     let mut server = Server::start(sop(&[DESK, "--no-history"]), Way::Stdio(Era::Legacy));
     let mut agent = server.agent();
     server.load(&mut agent, DESK);
-    to_check(&mut server, &mut agent);
-    let Server::Stdio(client, _) = &mut server else { unreachable!() };
-    loop {
-        let message = client.receive();
-        if message["method"] == "notifications/tools/list_changed" {
-            return;
-        }
+    for node in ["START", "ROUTE"] {
+        server.go(&mut agent, node);
     }
+    let Server::Stdio(client, _) = &mut server else { panic!("stdio") };
+    // What was told before does not count.
+    while client.receive_within(Duration::from_millis(300)).is_some() {}
+    let arguments = json!({ "name": "goto_node", "arguments": { "node_id": "CHECK" } });
+    let id = client.begin("tools/call", &arguments);
+    let messages = [client.receive(), client.receive()];
+    assert!(messages.iter().any(|message| message["id"] == id));
+    let told = |message: &Value| message["method"] == "notifications/tools/list_changed";
+    assert!(messages.iter().any(told), "{messages:?}");
 }
 
 #[test]
