@@ -20,7 +20,7 @@ pub use node::{
     Branch, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry,
     Switch, Transform,
 };
-pub use procedure::{FrontMatter, GuardDef, PromptDef};
+pub use procedure::{FrontMatter, GuardDef, HubDef, PromptDef};
 pub use server::{
     Expanded, Expose, ExposedArgument, ExposedTool, HttpKind, Origin, Prefix, ServerDef, Transport,
 };

@@ -189,10 +189,12 @@ impl Procedures {
         };
         let LoadGraph { sop_file } = parsed(tools::LOAD_GRAPH, arguments)?;
         let Loaded { procedure, warnings } = self.open(&sop_file).await?;
-        let mode = match () {
-            () if self.options.enforce || procedure.front.enforce => Mode::Enforced,
-            () if self.options.lenient => Mode::Lenient,
-            () => Mode::Strict,
+        let mode = if self.options.enforce || procedure.front.enforce {
+            Mode::Enforced
+        } else if self.options.lenient {
+            Mode::Lenient
+        } else {
+            Mode::Strict
         };
         let walk = Walk::new(Arc::clone(&procedure), mode);
         self.store.put(&key, walk, Instant::now()).await.map_err(|full| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use mcpgraph_config::Text;
-use mcpgraph_config::model::{FrontMatter, GuardDef};
+use mcpgraph_config::model::{FrontMatter, GuardDef, HubDef};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, Span, codes, shortened, suggest};
 use mcpgraph_expr::JsonLogic;
 
@@ -176,9 +176,9 @@ impl Check<'_> {
 
     fn hub(&mut self, chart: &Chart) -> Result<Option<NodeId>, ()> {
         match &self.front.hub {
-            Some(Some(name)) => self.find("hub", name, chart).map(Some).ok_or(()),
-            Some(None) => Ok(None),
-            None => Ok(chart.find(HUB)),
+            HubDef::Named(name) => self.find("hub", name, chart).map(Some).ok_or(()),
+            HubDef::None => Ok(None),
+            HubDef::Usual => Ok(chart.find(HUB)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, Span, codes};
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// The largest procedure that is read: 1 MiB.
 pub const MAX_FILE_BYTES: usize = 1 << 20;
@@ -71,7 +71,7 @@ impl Document {
         let start = self.body.start;
         let mut open = 0_usize;
         let mut title: Option<String> = None;
-        let mut inside: Option<Span> = None;
+        let mut inside = false;
         for (event, range) in Parser::new_ext(markdown, Options::empty()).into_offset_iter() {
             let place = Span::new(start + range.start, start + range.end);
             match event {
@@ -84,27 +84,26 @@ impl Document {
                             let language = first.unwrap_or_default().to_ascii_lowercase();
                             let text = Span::empty(place.end);
                             self.fences.push(Fence { language, span: place, text });
-                            inside = Some(place);
+                            inside = true;
                         }
                         _ => {}
                     }
                 }
                 Event::End(tag) => {
                     open = open.saturating_sub(1);
-                    if let (pulldown_cmark::TagEnd::Heading(level), 0) = (tag, open) {
+                    if let (TagEnd::Heading(level), 0) = (tag, open) {
                         let title = title.take().unwrap_or_default().trim().to_owned();
                         self.headings.push(Heading { level, title, span: place });
                     }
                     if open == 0 {
-                        inside = None;
+                        inside = false;
                     }
                 }
-                Event::Text(text) if inside.is_some() => {
+                Event::Text(_) if inside => {
                     if let Some(fence) = self.fences.last_mut() {
                         let first = if fence.text.is_empty() { place } else { fence.text };
                         fence.text = Span::new(first.start, place.end);
                     }
-                    drop(text);
                 }
                 Event::Text(text) | Event::Code(text) => {
                     if let Some(title) = &mut title {

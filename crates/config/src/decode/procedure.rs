@@ -9,7 +9,7 @@ use super::record::{Record, Strangers, text_of, wrong_type};
 use super::server::server;
 use super::variables::Lookup;
 use crate::keys::{FRONT_MATTER, PROMPT, PROMPTS, Shape};
-use crate::model::{FrontMatter, GuardDef, Origin, PromptDef, ServerDef};
+use crate::model::{FrontMatter, GuardDef, HubDef, Origin, PromptDef, ServerDef};
 use crate::{Json, Kind, Member, Style, Text, Tree};
 
 /// Reads a front matter; none, with a diagnostic, if it is not even a mapping.
@@ -81,12 +81,13 @@ pub(crate) fn prompt(tree: &Arc<Tree>, problems: &mut Problems) -> Option<Prompt
 }
 
 /// The hub that a front matter names; an empty `hub_node` says that there is none.
-fn hub(record: &Record<'_>, problems: &mut Problems) -> Option<Option<Text>> {
-    let member = record.member("hub_node")?;
+fn hub(record: &Record<'_>, problems: &mut Problems) -> HubDef {
+    let Some(member) = record.member("hub_node") else { return HubDef::Usual };
     if matches!(member.value.kind, Kind::Null) {
-        return Some(None);
+        return HubDef::None;
     }
-    text_of(Shape::Name, &member.value, "hub_node", problems).map(Some)
+    let name = text_of(Shape::Name, &member.value, "hub_node", problems);
+    name.map_or(HubDef::None, HubDef::Named)
 }
 
 fn server_items<'t>(record: &Record<'t>, problems: &mut Problems) -> &'t [Arc<Tree>] {

@@ -13,8 +13,8 @@ pub struct FrontMatter {
     pub version: Option<Text>,
     /// The node a walk begins at.
     pub entry: Option<Text>,
-    /// The node that can be gone to from everywhere; none inside says that there is none.
-    pub hub: Option<Option<Text>>,
+    /// The node that can be gone to from everywhere.
+    pub hub: HubDef,
     /// The model, as written.
     pub model: Option<Json>,
     /// The servers, as written.
@@ -27,6 +27,17 @@ pub struct FrontMatter {
     pub enforce: bool,
     /// The guards of edges.
     pub guards: Vec<GuardDef>,
+}
+
+/// What a front matter says of the hub.
+#[derive(Clone, Debug)]
+pub enum HubDef {
+    /// Nothing: it is the usual one.
+    Usual,
+    /// That there is none.
+    None,
+    /// Its name.
+    Named(Text),
 }
 
 /// A rule that has to hold for a move along an edge.
