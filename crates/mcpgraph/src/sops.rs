@@ -34,6 +34,11 @@ pub(crate) struct Read {
     pub(crate) diagnostics: Diagnostics,
 }
 
+/// Whether a file is a procedure, by its name.
+pub(crate) fn is_procedure(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "md")
+}
+
 /// Reads procedures, with everything that is wrong with them.
 pub(crate) fn read_all<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Read {
     let mut read = Read { procedures: Vec::new(), diagnostics: Diagnostics::new() };

@@ -64,7 +64,7 @@ pub(crate) fn loaded(procedure: &Procedure, mode: Mode, warnings: &Diagnostics) 
         "agent": procedure.agent(),
         "version": procedure.version(),
         "entry_node": chart.nodes[procedure.entry].id,
-        "model": procedure.front.model.as_ref().map(|model| model.value()),
+        "model": procedure.front.model.as_ref().map(mcpgraph_config::Json::value),
         "mcp_servers": servers.collect::<Vec<_>>(),
         "graph": {
             "node_count": chart.nodes.len(),

@@ -31,7 +31,7 @@ pub(crate) fn named(procedures: &[Arc<Procedure>]) -> HashSet<Arc<str>> {
     let mut tools = HashSet::new();
     for procedure in procedures {
         tools.extend(procedure.chart.nodes.iter().flat_map(|node| node.tools.iter().cloned()));
-        tools.extend(procedure.front.always_tools.iter().map(|tool| tool.to_arc()));
+        tools.extend(procedure.front.always_tools.iter().map(mcpgraph_config::Text::to_arc));
     }
     tools
 }
@@ -48,7 +48,7 @@ pub(crate) fn listing(listed: &RawValue, own: &[Value], view: &View) -> Result<R
         Some(tools) => serde_json::from_str(tools.get()).map_err(broken)?,
         None => Vec::new(),
     };
-    let mut tools: Vec<Raw> = own.iter().map(|tool| raw(tool)).collect();
+    let mut tools: Vec<Raw> = own.iter().map(raw).collect();
     for tool in others {
         let name = serde_json::from_str::<Name>(tool.get()).map_err(broken)?.name;
         if is_own(&name) {

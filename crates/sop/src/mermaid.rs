@@ -55,12 +55,7 @@ pub(crate) fn read(
             return None;
         }
         Ok(Ok(None)) | Err(_) => {
-            let message = "the flowchart cannot be read";
-            diagnostics.push(Diagnostic::error(codes::MERMAID_SYNTAX, message).at(
-                source,
-                Span::empty(span.start),
-                "",
-            ));
+            diagnostics.push(unreadable(source, span));
             return None;
         }
     };
@@ -71,7 +66,10 @@ pub(crate) fn read(
             diagnostics.push(invalid(source, span, error));
             return None;
         }
-        _ => return None,
+        DiagramParseOutcome::Panicked(_) => {
+            diagnostics.push(unreadable(source, span));
+            return None;
+        }
     };
     let places = match &facts {
         ParsedEditorFacts::Available(facts) => places(facts),
@@ -181,6 +179,15 @@ impl Builder<'_> {
             None => Span::empty(self.span.start),
         }
     }
+}
+
+/// The parser has a fault of its own.
+fn unreadable(source: &Arc<Source>, span: Span) -> Diagnostic {
+    Diagnostic::error(codes::MERMAID_SYNTAX, "the flowchart cannot be read").at(
+        source,
+        Span::empty(span.start),
+        "",
+    )
 }
 
 /// The parser's words about what it could not read.

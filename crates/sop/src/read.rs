@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use mcpgraph_config::Text;
 use mcpgraph_config::model::{FrontMatter, PromptDef};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, Span, codes, shortened};
 use pulldown_cmark::HeadingLevel;
@@ -45,7 +46,7 @@ pub fn read(source: &Arc<Source>) -> (Option<Procedure>, Diagnostics) {
 /// What a prompt says, with the place of the name it is written under.
 pub(crate) struct Written {
     pub(crate) name: Span,
-    pub(crate) tools: Vec<mcpgraph_config::Text>,
+    pub(crate) tools: Vec<Text>,
 }
 
 /// The tools each prompt names, by its node.
@@ -193,7 +194,7 @@ impl Reader<'_> {
         let node = &mut chart.nodes[number];
         node.has_prompt = true;
         node.prompt = prompt.prompt.map(|text| text.trim_end().into());
-        node.tools = prompt.tools.iter().map(mcpgraph_config::Text::to_arc).collect();
+        node.tools = prompt.tools.iter().map(Text::to_arc).collect();
         node.examples = prompt.examples.map(|examples| examples.value().clone());
         known.insert(number, Written { name, tools: prompt.tools });
         Some(number)
@@ -295,5 +296,5 @@ fn too_large(source: &Arc<Source>) -> Diagnostic {
 /// What of the front matter is needed to check a chart.
 pub(crate) fn named_tools(front: &FrontMatter) -> Option<Vec<&str>> {
     let listed = front.tools.as_ref()?;
-    Some(listed.iter().chain(&front.always_tools).map(|tool| tool.as_str()).collect())
+    Some(listed.iter().chain(&front.always_tools).map(Text::as_str).collect())
 }

@@ -12,7 +12,7 @@ pub(super) fn check(args: &CheckArgs, history: &HistoryArgs) -> anyhow::Result<E
         let mcp = args.mcp.clone();
         all.extend(if test::is_test_file(path) {
             test::problems(path, &FileArgs { graph: None, mcp }, history)
-        } else if path.extension().is_some_and(|ending| ending == "md") {
+        } else if sops::is_procedure(path) {
             sops::read_all([path.as_path()]).diagnostics
         } else {
             Files { graph: path.clone(), mcp }.load().diagnostics

@@ -10,8 +10,8 @@ use crate::sops;
 
 /// Draws one tool or all.
 pub(super) fn draw(args: &DrawArgs) -> anyhow::Result<Exit> {
-    if let Some(path) = args.tool.as_deref().filter(|name| name.ends_with(".md")) {
-        return draw_procedure(Path::new(path), args.dot);
+    if let Some(path) = args.tool.as_deref().map(Path::new).filter(|p| sops::is_procedure(p)) {
+        return draw_procedure(path, args.dot);
     }
     let loaded = args.files.files()?.load();
     output::diagnostics(&loaded.diagnostics);

@@ -26,11 +26,7 @@ pub(super) fn sop(args: &SopArgs, history: &HistoryArgs) -> anyhow::Result<Exit>
     let library = Sops::new(read, root, enforce)
         .map_err(|error| anyhow::anyhow!("cannot use the folder `{}`: {error}", root.display()))?;
     let sops = Some((library, serve::Walking { enforce, lenient: args.lenient }));
-    serve::serve_loaded(
-        Served { file, graph, sops, files: None, seen: None },
-        transport,
-        history,
-    )
+    serve::serve_loaded(Served { file, graph, sops, files: None, seen: None }, transport, history)
 }
 
 /// A graph file without tools of its own, for the server to introduce itself by.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcpgraph_diagnostics::shortened;
+
 use super::Walk;
 use crate::NodeId;
 
@@ -120,12 +122,15 @@ impl Walk {
         let status = Status::from_name(&draft.status).ok_or_else(|| {
             format!(
                 "`status` is `{}`; it must be `pending`, `in_progress` or `completed`",
-                shown(&draft.status)
+                shortened(&draft.status, 60)
             )
         })?;
         let completion = draft.completion_node.map(|id| {
             self.procedure.chart.find(&id).ok_or_else(|| {
-                format!("`completion_node` is `{}`, which is not in the flowchart", shown(&id))
+                format!(
+                    "`completion_node` is `{}`, which is not in the flowchart",
+                    shortened(&id, 60)
+                )
             })
         });
         Ok(Todo {
@@ -135,10 +140,6 @@ impl Walk {
             completion: completion.transpose()?,
         })
     }
-}
-
-fn shown(text: &str) -> String {
-    mcpgraph_diagnostics::shortened(text, 60).to_string()
 }
 
 impl Status {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use mcpgraph_config::Text;
 use mcpgraph_value::{Map, Value};
 
 use super::{Mode, Walk};
@@ -61,7 +62,7 @@ impl Walk {
     /// The tools of the current node, and those that may be called everywhere.
     pub fn allowed(&self) -> impl Iterator<Item = Arc<str>> + '_ {
         let here = self.current().map_or(&[][..], |node| &self.node(node).tools);
-        let always = self.procedure.front.always_tools.iter().map(|tool| tool.to_arc());
+        let always = self.procedure.front.always_tools.iter().map(Text::to_arc);
         here.iter().cloned().chain(always)
     }
 

@@ -44,7 +44,7 @@ fn three_intents(way: Way, file: &str) {
         json!([{"name": "retail-tools", "url": "https://mcp.retailco.example/sse"}])
     );
     let graph = &loaded["graph"];
-    assert_eq!(graph["node_count"], 41);
+    assert_eq!(graph["node_count"], 39);
     assert_eq!(
         graph["decision_nodes"],
         json!([
