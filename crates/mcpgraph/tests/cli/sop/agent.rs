@@ -89,23 +89,23 @@ impl Server {
         match self {
             Self::Stdio(client, _) => client.request(method, &params),
             Self::Http(server, era) => {
-                let mut headers = server.host();
+                let mut headers = vec![server.host()];
                 match era {
                     Era::Legacy => {
                         let session = agent.session.as_deref().unwrap();
-                        headers += &format!("\r\nMcp-Session-Id: {session}");
-                        headers += "\r\nMCP-Protocol-Version: 2025-11-25";
+                        headers.push(format!("Mcp-Session-Id: {session}"));
+                        headers.push("MCP-Protocol-Version: 2025-11-25".to_owned());
                     }
                     Era::Modern => {
-                        headers += "\r\nMCP-Protocol-Version: 2026-07-28";
-                        headers += &format!("\r\nMcp-Method: {method}");
+                        headers.push("MCP-Protocol-Version: 2026-07-28".to_owned());
+                        headers.push(format!("Mcp-Method: {method}"));
                         if let Some(name) = params["name"].as_str() {
-                            headers += &format!("\r\nMcp-Name: {name}");
+                            headers.push(format!("Mcp-Name: {name}"));
                         }
                     }
                 }
                 let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
-                let (status, rest) = server.post(&headers, &body);
+                let (status, rest) = server.post(&headers.join("\r\n"), &body);
                 assert_eq!(status, "HTTP/1.1 200 OK", "{rest}");
                 answer_in(&rest)
             }
