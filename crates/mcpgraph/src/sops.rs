@@ -77,9 +77,7 @@ pub(crate) fn servers(read: &Read) -> (Vec<ServerDef>, Diagnostics) {
 
 /// A server whose tools are offered, under their own names unless it says otherwise.
 pub(crate) fn offered(mut server: ServerDef) -> ServerDef {
-    if matches!(server.expose, Expose::No) {
-        server.expose = Expose::As(Prefix::None);
-    }
+    server.expose.get_or_insert_with(|| Expose { prefix: Prefix::None, tools: Vec::new() });
     server
 }
 

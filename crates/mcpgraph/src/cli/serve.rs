@@ -161,14 +161,12 @@ fn serve_files(
         _ if has_studio && Exit::of(&loaded.diagnostics) == Exit::Failure => nothing()?,
         _ => return Ok(Exit::of(&loaded.diagnostics)),
     };
-    let sops = match &files.graph {
-        Some(path) if !file.sops.is_empty() => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new("."));
-            let library = Sops::new(sops::of_graph(&file), folder, false)?;
-            Some((library, Walking { enforce: false, lenient: false }))
-        }
-        _ => None,
+    let sops = if file.sops.is_empty() {
+        None
+    } else {
+        let folder = files.graph.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let library = Sops::new(sops::of_graph(&file), folder.unwrap_or(Path::new(".")), false)?;
+        Some((library, Walking { enforce: false, lenient: false }))
     };
     serve_loaded(Served { file, graph, sops, files: Some(files), seen }, transport, history)
 }

@@ -46,7 +46,7 @@ pub(super) struct Agent {
 }
 
 impl Server {
-    pub(super) fn start(command: Command, way: Way) -> Self {
+    pub(super) fn start(mut command: Command, way: Way) -> Self {
         match way {
             Way::Stdio(era) => {
                 let mut client = StdioClient::start(command);
@@ -55,7 +55,10 @@ impl Server {
                 }
                 Self::Stdio(Box::new(client), era)
             }
-            Way::Http(era) => Self::Http(Listening::of(command), era),
+            Way::Http(era) => {
+                command.args(["--http", "127.0.0.1:0"]);
+                Self::Http(Listening::of(command), era)
+            }
         }
     }
 
