@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use mcpgraph_engine::{ErrorKind, Event, RunError};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_runtime::{Caller, Execution, Finished, Record, Runtime, World, Wrapped};
-use mcpgraph_upstream::{ClientInfo, UpstreamOptions, Upstreams};
+use mcpgraph_upstream::{ClientInfo, UpstreamOptions, Upstreams, specs};
 use mcpgraph_value::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,7 @@ impl Wrapped for Inside {
 
 fn runtime() -> Runtime {
     let info = ClientInfo { name: "test".into(), title: None, version: "1".into() };
-    let upstreams = Upstreams::new(Default::default(), UpstreamOptions::new(info));
+    let upstreams = Upstreams::new(specs(&[]), UpstreamOptions::new(info));
     Runtime::new(Arc::new(World::new(Arc::new(upstreams))))
 }
 
