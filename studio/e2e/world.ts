@@ -71,6 +71,7 @@ export class Studio {
       };
       child.stdout.on('data', hear);
       child.stderr.on('data', hear);
+      child.on('error', reject);
       child.on('exit', (code) => reject(new Error(`mcpgraph ended with ${code}: ${said}`)));
     });
   }

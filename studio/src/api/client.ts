@@ -113,7 +113,9 @@ export const api = {
   diff: (run: string, a: number, b: number, other?: string) => {
     const query = new URLSearchParams({ a: String(a), b: String(b) });
     if (other) query.set('with', other);
-    return get<{ a: Json; b: Json; changed: string[] }>(`/api/runs/${run}/diff?${query}`);
+    return get<{ a: JsonObject; b: JsonObject; changed: string[] }>(
+      `/api/runs/${run}/diff?${query}`,
+    );
   },
 
   start: (request: StartRequest) => post<{ run: string }>('/api/runs', request),

@@ -82,8 +82,16 @@ function Card({ data }: { data: CardNode['data'] }) {
   );
 }
 
+interface TimesProps {
+  node: string;
+  count: number;
+  total: number;
+  /** Whether the tab key stops at the buttons; those of cards are left to the mouse. */
+  tabIndex?: 0 | -1;
+}
+
 /** Which execution of a node is looked at. */
-export function Times({ node, count, total }: { node: string; count: number; total: number }) {
+export function Times({ node, count, total, tabIndex = -1 }: TimesProps) {
   const go = (to: number) => {
     const step = useRun.getState().model.byNode.get(node)?.[to - 1];
     if (step) seek(step.step);
@@ -92,6 +100,7 @@ export function Times({ node, count, total }: { node: string; count: number; tot
     <span className="times nodrag">
       <button
         type="button"
+        tabIndex={tabIndex}
         title={`Previous execution of ${node}`}
         aria-label={`Previous execution of ${node}`}
         onClick={() => go(count - 1)}
@@ -103,6 +112,7 @@ export function Times({ node, count, total }: { node: string; count: number; tot
       </span>
       <button
         type="button"
+        tabIndex={tabIndex}
         title={`Next execution of ${node}`}
         aria-label={`Next execution of ${node}`}
         onClick={() => go(count + 1)}
@@ -123,6 +133,8 @@ function BreakpointButton({ node, tool }: { node: string; tool: string }) {
     <button
       type="button"
       className="break nodrag"
+      // A card is one stop of the tab key; on it, the key `b` does this.
+      tabIndex={-1}
       aria-pressed={point !== undefined}
       aria-label={`Breakpoint at ${node}`}
       title={

@@ -98,7 +98,7 @@ export function createEditor(options: EditorOptions): Editor {
         options.undoes ? history() : [],
         autocompletion({ override: [completions(options.names)], icons: false }),
         EditorState.readOnly.of(options.readOnly),
-        EditorView.contentAttributes.of({ 'aria-label': options.label }),
+        EditorView.contentAttributes.of({ 'aria-label': options.label, tabindex: '0' }),
         keymap.of([
           ...completionKeymap,
           ...lintKeymap,
@@ -184,7 +184,7 @@ export function createDiff(options: DiffOptions): { destroy: () => void } {
   const fixed = (label: string): Extension => [
     shared(language),
     EditorState.readOnly.of(true),
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
   ];
   if (options.stacked) {
     const merge = unifiedMergeView({

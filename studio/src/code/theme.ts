@@ -41,6 +41,10 @@ const look = EditorView.theme({
   '.cm-changedLine': { backgroundColor: 'var(--warn-soft) !important' },
   '.cm-deletedChunk': { backgroundColor: 'var(--bad-soft)', paddingLeft: '6px' },
   '.cm-insertedLine, .cm-deletedLine, .cm-deletedChunk del': { textDecoration: 'none' },
+  '.cm-deletedText, .cm-deletedChunk .cm-deletedText': {
+    background: 'none',
+    textDecoration: 'underline',
+  },
   '.cm-changedText': { background: 'none', textDecoration: 'underline' },
   '.cm-collapsedLines': {
     background: 'var(--hover)',

@@ -2,7 +2,7 @@ import { useMemo, useRef } from 'react';
 import type { Diagnostic } from '../api/types';
 import { Code, type CodeHandle } from '../code/Code';
 import type { Mark } from '../code/code';
-import { plural } from '../model/format';
+import { fileName, plural } from '../model/format';
 import { Places } from '../model/places';
 import { useDocument } from '../state/document';
 import { useRun } from '../state/run';
@@ -25,7 +25,7 @@ export function TextPane() {
     <section className="text-pane" aria-label="The file as text">
       <div className="panel-head">
         <strong className="truncate" title={document?.file}>
-          {document?.file.split(/[\\/]/).at(-1)}
+          {fileName(document?.file ?? '')}
         </strong>
         <span className="spread" />
         {found.length === 0 ? (

@@ -30,7 +30,7 @@ export function NodeTab({ run, step }: { run: string; step: number }) {
         <span className="spread" />
         {executions.length > 1 && (
           <span className="card-times card">
-            <Times node={known.node} count={at} total={executions.length} />
+            <Times node={known.node} count={at} total={executions.length} tabIndex={0} />
           </span>
         )}
       </div>

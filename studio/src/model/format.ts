@@ -56,6 +56,11 @@ export function compact(value: Json, indent = ''): string {
   return `${open}\n${inner}${members.join(`,\n${inner}`)}\n${indent}${close}`;
 }
 
+/** The last part of a path. */
+export function fileName(path: string): string {
+  return path.split(/[\\/]/).at(-1) ?? path;
+}
+
 /** A text of several lines in one. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

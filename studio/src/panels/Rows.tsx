@@ -29,6 +29,8 @@ export function Rows({ model, cursor, hidesIdle }: Props) {
                 <button
                   key={span.step}
                   type="button"
+                  // The keyboard goes through the steps with the range above.
+                  tabIndex={-1}
                   className={span.failed ? 'failed' : undefined}
                   aria-label={`Step ${span.step}, ${node}`}
                   aria-current={span.step === cursor ? 'step' : undefined}

@@ -74,7 +74,7 @@ function RecentRuns() {
           </li>
         ))}
       </ul>
-      {own.length === 0 && <p className="muted entry">None of this tool</p>}
+      {own.length === 0 && <p className="muted entry">None yet</p>}
     </section>
   );
 }

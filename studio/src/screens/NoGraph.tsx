@@ -21,7 +21,7 @@ export function NoGraph() {
   if (!document) return <Empty title="Reading the graph file…" />;
   if (!document.readable) {
     return (
-      <div className="stage with-text">
+      <div className="stage alone with-text">
         <Empty title="The file cannot be read as a graph">
           <p>Mend it in the text beside this; the graph appears as soon as it can be read.</p>
         </Empty>

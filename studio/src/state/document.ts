@@ -1,6 +1,7 @@
 import { create } from 'zustand';
 import { api, Problem } from '../api/client';
 import type { Draft, Edit, GraphDocument, ToolDefinition, ToolView } from '../api/types';
+import { fileName } from '../model/format';
 import { useLocation } from './location';
 import { notify } from './notices';
 
@@ -173,7 +174,7 @@ export const useDocument = create<DocumentState>((set, get) => {
       try {
         const document = await api.save(text, saved.etag);
         set({ saved: { etag: document.etag, text }, conflict: null });
-        notify('success', `Saved ${document.file}`);
+        notify('success', `Saved ${fileName(document.file)}`);
         return true;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
@@ -200,7 +201,7 @@ export const useDocument = create<DocumentState>((set, get) => {
         set({ saved: { etag: theirs.etag, text: theirs.text } });
         replace(theirs.text);
         await check();
-        notify('info', `${theirs.file} was changed on disk and read again`);
+        notify('info', `${fileName(theirs.file)} was changed on disk and read again`);
       } else {
         set({ conflict: { etag: theirs.etag, text: theirs.text } });
       }

@@ -9,37 +9,30 @@ const LONG_TEXT = 2000;
 
 interface Props {
   value: Json;
-  /** Members of the outermost object that are marked. */
-  changed?: Set<string>;
   /** How many levels are open at first. */
   open?: number;
-  onKey?: (key: string) => void;
 }
 
 /** A value as a tree. Everything is text, whatever a tool may have put into it. */
-export function JsonView({ value, changed, open = 2, onKey }: Props) {
+export function JsonView({ value, open = 2 }: Props) {
   return (
     <div className="json">
-      <Node value={value} open={open} changed={changed} onKey={onKey} />
+      <Node value={value} open={open} />
     </div>
   );
 }
 
 interface NodeProps extends Props {
   name?: string;
-  isChanged?: boolean;
 }
 
-function Node({ name, value, open = 0, changed, isChanged, onKey }: NodeProps) {
-  const label = name === undefined ? null : <Key name={name} onKey={onKey} />;
-  const mark = isChanged ? 'changed' : undefined;
+function Node({ name, value, open = 0 }: NodeProps) {
+  const label = name === undefined ? null : <span className="key">{name}: </span>;
   if (typeof value !== 'object' || value === null) {
     return (
       <div className="leaf">
-        <span className={mark}>
-          {label}
-          <Leaf value={value} />
-        </span>
+        {label}
+        <Leaf value={value} />
       </div>
     );
   }
@@ -50,48 +43,32 @@ function Node({ name, value, open = 0, changed, isChanged, onKey }: NodeProps) {
   if (entries.length === 0) {
     return (
       <div className="leaf">
-        <span className={mark}>
-          {label}
-          {before}
-          {after}
-        </span>
+        {label}
+        {before}
+        {after}
       </div>
     );
   }
   return (
     <details open={open > 0}>
       <summary>
-        <span className={mark}>
-          {label}
-          <span className="muted">
-            {before} {entries.length} {after}
-          </span>
+        {label}
+        <span className="muted">
+          {before} {entries.length} {after}
         </span>
       </summary>
-      <Members entries={entries} open={open - 1} changed={changed} onKey={onKey} />
+      <Members entries={entries} open={open - 1} />
     </details>
   );
 }
 
-function Members(props: {
-  entries: [string, Json][];
-  open: number;
-  changed?: Set<string>;
-  onKey?: (key: string) => void;
-}) {
+function Members({ entries, open }: { entries: [string, Json][]; open: number }) {
   const [shown, setShown] = useState(PAGE);
-  const left = props.entries.length - shown;
+  const left = entries.length - shown;
   return (
     <div>
-      {props.entries.slice(0, shown).map(([key, member]) => (
-        <Node
-          key={key}
-          name={key}
-          value={member}
-          open={props.open}
-          isChanged={props.changed?.has(key)}
-          onKey={props.onKey}
-        />
+      {entries.slice(0, shown).map(([key, member]) => (
+        <Node key={key} name={key} value={member} open={open} />
       ))}
       {left > 0 && (
         <button type="button" className="button quiet" onClick={() => setShown(shown + PAGE * 10)}>
@@ -99,26 +76,6 @@ function Members(props: {
         </button>
       )}
     </div>
-  );
-}
-
-function Key({ name, onKey }: { name: string; onKey?: (key: string) => void }) {
-  if (!onKey) return <span className="key">{name}: </span>;
-  return (
-    <>
-      <button
-        type="button"
-        className="button quiet key"
-        title={`Go to the step that wrote ${name}`}
-        onClick={(event) => {
-          event.preventDefault();
-          onKey(name);
-        }}
-      >
-        {name}
-      </button>
-      :{' '}
-    </>
   );
 }
 
