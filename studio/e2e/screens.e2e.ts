@@ -111,6 +111,17 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await page.getByRole('button', { name: 'Runs', exact: true }).click();
     await page.getByText('No runs yet').waitFor();
     await look(page, 'no-runs', theme);
+    await page.getByRole('button', { name: 'Workflows', exact: true }).click();
+    await page.getByText('No workflows in the store').waitFor();
+    await look(page, 'no-workflows', theme);
+    await page.getByLabel('New workflow from a template').selectOption('redact');
+    await page.getByRole('button', { name: 'Save to the store' }).waitFor();
+    await page.waitForTimeout(600);
+    await look(page, 'workflow', theme);
+    await page.getByRole('button', { name: 'Save to the store' }).click();
+    await page.getByRole('button', { name: 'Enable', exact: true }).click();
+    await page.getByText('enabled', { exact: true }).waitFor();
+    await look(page, 'workflows', theme);
     await page.getByRole('button', { name: 'Upstreams', exact: true }).click();
     await page.getByText('No upstream servers').waitFor();
     await look(page, 'no-upstreams', theme);

@@ -9,6 +9,7 @@ import { Sidebar } from './panels/Sidebar';
 import { GraphScreen } from './screens/GraphScreen';
 import { RunsScreen } from './screens/RunsScreen';
 import { UpstreamsScreen } from './screens/UpstreamsScreen';
+import { WorkflowsScreen } from './screens/WorkflowsScreen';
 import { useDialogs } from './state/dialogs';
 import { isDirty, useDocument } from './state/document';
 import { useLocation } from './state/location';
@@ -29,6 +30,7 @@ export function App() {
       <main className="main">
         {screen === 'graph' && <GraphScreen />}
         {screen === 'runs' && <RunsScreen />}
+        {screen === 'workflows' && <WorkflowsScreen />}
         {screen === 'upstreams' && <UpstreamsScreen />}
       </main>
       <OpenDialog />

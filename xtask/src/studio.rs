@@ -48,8 +48,11 @@ pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<()> {
     let browser = browser()?;
     let binary = workspace.target.join("debug/mcpgraph");
     let mut command = npm_command(workspace, "e2e");
-    command.env("MCPGRAPH_BIN", binary).env("CHROMIUM", browser);
-    run_visibly(&mut command)
+    let screens = workspace.target.join("studio-screens");
+    command.env("MCPGRAPH_BIN", binary).env("CHROMIUM", browser).env("STUDIO_SCREENS", &screens);
+    run_visibly(&mut command)?;
+    eprintln!("pictures of every screen are in {}", screens.display());
+    Ok(())
 }
 
 /// The browser, installed if it is missing and the machine is one of Debian's kind.

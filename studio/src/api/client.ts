@@ -16,6 +16,8 @@ import type {
   ToolView,
   Upstream,
   UpstreamTool,
+  WorkflowSummary,
+  WorkflowTemplate,
 } from './types';
 
 /** A request that was not answered as asked. */
@@ -137,6 +139,16 @@ export const api = {
     step?: number;
     context?: JsonObject;
   }) => post<ExpressionResult>('/api/expr/test', request),
+
+  workflows: () => get<{ workflows: WorkflowSummary[] }>('/api/workflows'),
+  workflow: (id: string) => get<Json>(`/api/workflows/${part(id)}`),
+  workflowTemplates: () => get<{ templates: WorkflowTemplate[] }>('/api/workflow-templates'),
+  checkWorkflow: (definition: Json) =>
+    post<{ diagnostics: Report }>('/api/workflows/check', definition),
+  saveWorkflow: (definition: Json) => post<unknown>('/api/workflows', definition),
+  enableWorkflow: (id: string, enabled: boolean) =>
+    post<WorkflowSummary>(`/api/workflows/${part(id)}/${enabled ? 'enable' : 'disable'}`),
+  removeWorkflow: (id: string) => send<unknown>('DELETE', `/api/workflows/${part(id)}`),
 
   upstreams: () => get<{ servers: Upstream[] }>('/api/upstreams'),
   upstreamTools: (server: string) =>

@@ -237,3 +237,17 @@ export interface ExpressionResult {
   holds?: boolean;
   error?: { message: string; code?: string; suggestion?: string; position?: number };
 }
+
+export interface WorkflowSummary {
+  id: string;
+  name: string;
+  workflowType: string;
+  enabled: boolean;
+  priority: number;
+  match?: Json;
+}
+
+export interface WorkflowTemplate {
+  name: string;
+  definition: Json;
+}

@@ -1,4 +1,6 @@
-export type Screen = 'graph' | 'runs' | 'upstreams';
+export type Screen = 'graph' | 'runs' | 'upstreams' | 'workflows';
+
+const SCREENS: Screen[] = ['graph', 'runs', 'upstreams', 'workflows'];
 export type Tab = 'node' | 'context' | 'diff' | 'expression';
 
 /** Where somebody is; the address says the same, so that a link leads there. */
@@ -36,7 +38,7 @@ export function fromHash(hash: string): Place {
   const step = query.get('step');
   const tab = TABS.find((known) => known === query.get('tab'));
   return {
-    screen: screen === 'runs' || screen === 'upstreams' ? screen : 'graph',
+    screen: SCREENS.find((known) => known === screen) ?? 'graph',
     tool: tool || null,
     run: (tool && run) || null,
     step: step !== null && /^\d+$/.test(step) ? Number(step) : null,

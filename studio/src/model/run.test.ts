@@ -55,6 +55,8 @@ describe('a run', () => {
     expect(at(1)).toMatchObject({ state: 'done', count: 1, ms: 4, step: 1 });
     expect(at(2)).toMatchObject({ count: 1 });
     expect(at(5)).toMatchObject({ state: 'done', count: 2, step: 3 });
+    const inside = extend(emptyRun(), events());
+    expect(markAt(inside, 'count', 3)).toMatchObject({ state: 'running' });
     const halfway = extend(emptyRun(), events().slice(0, 4));
     expect(markAt(halfway, 'count', 3)).toMatchObject({ state: 'running', ms: null });
   });

@@ -184,7 +184,7 @@ export function momentOf(run: RunModel, step: number): number {
   return run.steps[step]?.endSeq ?? run.length - 1;
 }
 
-export type NodeState = 'idle' | 'running' | 'paused' | 'done' | 'failed';
+export type NodeState = 'idle' | 'running' | 'paused' | 'done' | 'failed' | 'stopped';
 
 /** What a card shows of a node at a moment. */
 export interface NodeMark {
@@ -208,17 +208,14 @@ export function markAt(run: RunModel, node: string, moment: number): NodeMark {
   }
   const ended = last.endSeq !== null && last.endSeq <= moment;
   const isPausedHere = run.paused !== null && run.paused.node === node && moment >= run.length - 1;
-  const state = isPausedHere
-    ? 'paused'
-    : !ended
-      ? run.finished
-        ? 'idle'
-        : 'running'
-      : last.error
-        ? 'failed'
-        : 'done';
+  const state = isPausedHere ? 'paused' : stateOf(run, last, ended);
   const ms = ended && last.endMs !== null ? last.endMs - last.beganMs : null;
   return { state, count, ms, step: last.step };
+}
+
+function stateOf(run: RunModel, step: Step, hasEnded: boolean): NodeState {
+  if (hasEnded) return step.error ? 'failed' : 'done';
+  return step.endSeq === null && run.finished ? 'stopped' : 'running';
 }
 
 /** How many of the steps had begun at a moment. */

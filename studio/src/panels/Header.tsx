@@ -9,6 +9,7 @@ import { Icon, type IconName } from '../ui/Icon';
 const SCREENS: { id: Screen; label: string }[] = [
   { id: 'graph', label: 'Graph' },
   { id: 'runs', label: 'Runs' },
+  { id: 'workflows', label: 'Workflows' },
   { id: 'upstreams', label: 'Upstreams' },
 ];
 

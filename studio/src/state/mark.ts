@@ -23,6 +23,7 @@ const WORDS: Record<CardState, string> = {
   paused: 'paused here',
   running: 'running',
   done: 'done',
+  stopped: 'not finished',
   idle: 'not run',
   none: '',
 };
@@ -37,7 +38,13 @@ export function useMark(node: string): CardMark {
     const moment = step === null ? state.model.length - 1 : momentOf(state.model, step);
     const seen = markAt(state.model, node, moment);
     const waits = state.debug?.state === 'paused' && state.debug.next?.node === node;
-    const mark = waits && step === null ? { ...seen, state: 'paused' } : seen;
+    const isOver =
+      state.summary?.status === 'interrupted' && seen.state === 'running' && step === null;
+    const mark = isOver
+      ? { ...seen, state: 'stopped' }
+      : waits && step === null
+        ? { ...seen, state: 'paused' }
+        : seen;
     const total = state.model.byNode.get(node)?.length ?? 0;
     const error = mark.step === null ? undefined : state.model.steps[mark.step]?.error;
     const message =

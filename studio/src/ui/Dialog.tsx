@@ -28,11 +28,11 @@ export function Dialog({ title, wide, onClose, children, foot }: Props) {
     >
       <div className="dialog-head">
         <h2 id={id}>{title}</h2>
-        <span className="spread" />
-        <Button icon="cross" look="quiet" title="Close" onClick={onClose} />
       </div>
       <div className="dialog-body">{children}</div>
       {foot && <div className="dialog-foot">{foot}</div>}
+      {/* The last in order, so that the first thing with the focus is what the dialog is about. */}
+      <Button className="dialog-close" icon="cross" look="quiet" title="Close" onClick={onClose} />
     </dialog>
   );
 }

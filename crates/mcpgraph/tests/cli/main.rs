@@ -22,6 +22,7 @@ mod runs;
 mod schema;
 mod sessions;
 mod sop;
+mod studio;
 mod testing;
 mod toolkit;
 mod workflows;
