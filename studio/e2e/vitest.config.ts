@@ -7,7 +7,7 @@ export default defineConfig({
     fileParallelism: false,
     // The tests of a file go on where the one before ended.
     bail: 1,
-    testTimeout: 90_000,
+    testTimeout: 240_000,
     hookTimeout: 60_000,
   },
 });
