@@ -34,7 +34,9 @@ it('a server that dies in the middle of a run loses and doubles nothing', async 
   const run = runs[0];
   expect(run).toBeDefined();
   const last = () => page.locator('.timeline .row > span').first().textContent();
-  await expect.poll(last).toBe(`Step ${(run?.steps ?? 0) - 1} of ${(run?.steps ?? 0) - 1}`);
+  await expect
+    .poll(last, { timeout: 30_000 })
+    .toBe(`Step ${(run?.steps ?? 0) - 1} of ${(run?.steps ?? 0) - 1}`);
   const { events } = await studio.api<{ events: { seq: number }[] }>(
     `/api/runs/${run?.id}/events?limit=10000`,
   );
