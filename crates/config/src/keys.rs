@@ -3,6 +3,7 @@
 //! The decoder looks its keys up here, reports those that are missing or not known from here, and
 //! the JSON Schema is written from here, so that the three cannot drift apart.
 
+mod command;
 mod graph;
 mod node;
 mod procedure;
@@ -10,6 +11,9 @@ mod server;
 mod test;
 mod workflow;
 
+#[cfg(test)]
+use command::{COMMAND, EDGELAKE_COMMAND, FILTER, RESPONSE};
+pub(crate) use command::{BACKEND, COMMAND_TOOL};
 pub(crate) use graph::{FILE, TOOL};
 pub(crate) use node::{ANY_NODE, CONDITION, EXPRESSION, NODE_KINDS, RETRY, kind_table};
 pub(crate) use procedure::{FRONT_MATTER, PROMPT, PROMPTS};

@@ -27,7 +27,7 @@ pub use decode::{FILE_PREFIX, Lookup};
 pub use json::Json;
 pub use read::{
     merge_servers, read_front_matter, read_graph, read_mcp_json, read_procedure_servers,
-    read_prompt, read_prompts, read_tests,
+    read_prompt, read_prompts, read_tests, set_edgelake,
 };
 pub use schema::{json_schema, test_schema};
 pub use text::{Style, Text};

@@ -5,6 +5,7 @@
 //! belong to [`ServerDef::source`].
 
 mod args;
+mod command;
 mod graph;
 mod limits;
 mod node;
@@ -14,10 +15,13 @@ mod test;
 mod workflow;
 
 pub use args::ArgValue;
+pub use command::{
+    Allow, BackendDef, BackendKind, BackendRef, CommandDef, FilterDef, FilterValue, ResponseDef,
+};
 pub use graph::{GraphFile, ServerInfo, ToolDef, Version};
 pub use limits::ExecutionLimits;
 pub use node::{
-    Branch, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry,
+    Branch, CommandCall, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry,
     Switch, Transform,
 };
 pub use procedure::{FrontMatter, GuardDef, HubDef, PromptDef};

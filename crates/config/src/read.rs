@@ -3,8 +3,10 @@ use std::sync::Arc;
 use mcpgraph_diagnostics::{Diagnostics, Source, Span};
 
 use crate::decode::{self, Lookup, Problems};
-use crate::model::{FrontMatter, GraphFile, PromptDef, ServerDef, TestFile};
-use crate::{Text, Tree, pointers, yaml};
+use crate::model::{
+    BackendDef, BackendKind, Expanded, FrontMatter, GraphFile, PromptDef, ServerDef, TestFile,
+};
+use crate::{Style, Text, Tree, pointers, yaml};
 
 /// Reads a graph file: what could be read, and everything that is wrong with it.
 ///
@@ -76,6 +78,22 @@ fn read_part<T>(
     let mut problems = Problems::new(source, found);
     let value = tree.and_then(|tree| decode(&tree, &mut problems));
     (value, problems.found)
+}
+
+/// Sends the EdgeLake commands of a file to this node, whatever the file says.
+pub fn set_edgelake(graph: &mut GraphFile, url: &str) {
+    let span = graph.tree.span;
+    let url = Expanded { value: url.to_owned(), span, secrets: Vec::new() };
+    let kind = BackendKind::EdgeLake { url };
+    let is_edgelake =
+        |backend: &&mut BackendDef| matches!(backend.kind, BackendKind::EdgeLake { .. });
+    match graph.backends.iter_mut().find(is_edgelake) {
+        Some(backend) => backend.kind = kind,
+        None => {
+            let name = Text::new("edgelake", span, Style::Plain);
+            graph.backends.push(BackendDef { span, name, kind });
+        }
+    }
 }
 
 fn read<T>(

@@ -183,6 +183,7 @@ fn describe_nodes(out: &mut String, nodes: &[NodeDef], depth: usize) {
             NodeKind::Transform(transform) => write!(out, " ⟨{}⟩", transform.expr.trim_end()),
             NodeKind::Mcp(mcp) => write!(out, " {}.{} {}", mcp.server, mcp.tool, args(&mcp.args)),
             NodeKind::Graph(call) => write!(out, " {} {}", call.tool, args(&call.args)),
+            NodeKind::Command(call) => write!(out, " {}", args(&call.args)),
             NodeKind::Switch(switch) => {
                 for condition in &switch.conditions {
                     write!(out, " {} → {};", condition.rule.value(), condition.target)

@@ -94,6 +94,15 @@ codes! {
     CALL_ARGUMENT_MISSING = "MG0162", "A node leaves out an argument that the tool needs";
     CALL_UNCHECKED = "MG0163", "A server could not be asked whether a call is right";
 
+    TEMPLATE_SYNTAX = "MG0140", "A template cannot be read";
+    PLACEHOLDER_UNKNOWN = "MG0141", "A placeholder names no argument";
+    PLACEHOLDER_MISPLACED = "MG0142", "A placeholder stands where no value may";
+    BACKEND_UNCLEAR = "MG0143", "A backend is not exactly one thing";
+    BACKEND_UNKNOWN = "MG0144", "A command names a backend that is not defined";
+    COMMAND_UNCLEAR = "MG0145", "A command does not fit its backend";
+    RESPONSE_PATH = "MG0146", "A JSONPath query cannot be read";
+    STATEMENT_REFUSED = "MG0147", "A statement is not one SELECT";
+
     // MG02xx: the shape of a graph.
     DUPLICATE_TOOL = "MG0201", "Two tools have the same name";
     DUPLICATE_NODE = "MG0202", "Two nodes have the same id";
@@ -131,6 +140,9 @@ codes! {
     RUN_INVALID_OUTPUT = "MG0409", "The result does not fit the tool";
     RUN_CANCELLED = "MG0410", "The caller cancelled the run";
     RUN_INTERNAL = "MG0411", "A fault of mcpgraph";
+    RUN_REFUSED = "MG0420", "An argument is refused by a command";
+    RUN_COMMAND_FAILED = "MG0421", "A command failed";
+    RUN_ANSWER = "MG0422", "The answer to a command cannot be used";
 
     // MG044x: the toolkit.
     TOOLKIT_ARGUMENTS = "MG0440", "A tool of the toolkit was called with wrong arguments";

@@ -42,6 +42,12 @@ pub enum ErrorKind {
     InvalidInput,
     /// The result does not fit the tool's `outputSchema`.
     InvalidOutput,
+    /// An argument does not fit a command; nothing was sent.
+    Refused,
+    /// The backend of a command says that it failed.
+    CommandFailed,
+    /// The answer to a command cannot be used.
+    BadAnswer,
     /// The caller gave up.
     Cancelled,
     /// A script failed, or gave something it must not.
@@ -106,6 +112,9 @@ impl ErrorKind {
             Self::NoRoute => "no_route",
             Self::InvalidInput => "invalid_input",
             Self::InvalidOutput => "invalid_output",
+            Self::Refused => "refused",
+            Self::CommandFailed => "command_failed",
+            Self::BadAnswer => "bad_answer",
             Self::Cancelled => "cancelled",
             Self::HookFailed => "hook_failed",
             Self::HookBlocked => "hook_blocked",
@@ -126,6 +135,9 @@ impl ErrorKind {
             Self::NoRoute,
             Self::InvalidInput,
             Self::InvalidOutput,
+            Self::Refused,
+            Self::CommandFailed,
+            Self::BadAnswer,
             Self::Cancelled,
             Self::HookFailed,
             Self::HookBlocked,
@@ -148,6 +160,9 @@ impl ErrorKind {
             Self::NoRoute => "MG0407",
             Self::InvalidInput => "MG0408",
             Self::InvalidOutput => "MG0409",
+            Self::Refused => "MG0420",
+            Self::CommandFailed => "MG0421",
+            Self::BadAnswer => "MG0422",
             Self::Cancelled => "MG0410",
             Self::Internal => "MG0411",
             Self::HookFailed => "MG0560",
@@ -167,7 +182,7 @@ impl ErrorKind {
         match self {
             Self::Timeout => on.timeout,
             Self::Unavailable => on.unavailable,
-            Self::ToolError => on.tool_error,
+            Self::ToolError | Self::CommandFailed => on.tool_error,
             Self::ProtocolError { .. } => on.protocol_error,
             Self::Expression => on.expression,
             _ => false,

@@ -1,9 +1,14 @@
 //! JSONPath, RFC 9535.
 
-use jsonpath_rfc9535::{Element, SingularSegment};
+mod pipeline;
+mod steps;
+
+use jsonpath_rfc9535::Element;
 use mcpgraph_value::{MAX_DEPTH, Value};
 
 use crate::bounds::too_deep;
+pub use self::pipeline::{Filter, Pipeline, Wanted};
+use self::steps::{Step, steps, walk};
 use crate::{ExprError, Limit, code};
 
 /// How many steps a query may take, by an estimate from above that is made before it runs.
@@ -14,6 +19,8 @@ const MAX_STEPS: usize = 20_000_000;
 pub struct JsonPath {
     source: String,
     query: jsonpath_rfc9535::JsonPath,
+    /// Its steps, if it only goes down.
+    steps: Option<Vec<Step>>,
 }
 
 /// A value that a query selected, and where.
@@ -37,7 +44,7 @@ impl JsonPath {
             }
             described
         })?;
-        Ok(Self { source: source.to_owned(), query })
+        Ok(Self { source: source.to_owned(), query, steps: steps(source) })
     }
 
     /// The text it was compiled from.
@@ -45,10 +52,15 @@ impl JsonPath {
         &self.source
     }
 
+    /// Whether it can select no more than one value.
+    pub fn is_singular(&self) -> bool {
+        self.query.singular_steps().is_some()
+    }
+
     /// The values it selects, which are shared with `value`.
     pub fn query(&self, value: &Value) -> Result<Vec<Value>, ExprError> {
-        if let Some(steps) = self.query.singular_steps() {
-            return Ok(single(value, steps).cloned().into_iter().collect());
+        if let Some(steps) = &self.steps {
+            return Ok(walk(value, steps));
         }
         let select = |path: &jsonpath_rfc9535::NormalizedPath<'_>| at(value, path).cloned();
         self.select(value, select)
@@ -133,19 +145,6 @@ fn measure(value: &Value) -> (usize, usize) {
         }
     }
     (nodes, deepest)
-}
-
-fn single<'a>(value: &'a Value, steps: &[SingularSegment]) -> Option<&'a Value> {
-    steps.iter().try_fold(value, |value, step| match step {
-        SingularSegment::Name(name) => value.get(name),
-        SingularSegment::Index(index) => {
-            let items = value.as_array()?;
-            let index = index.get();
-            let from_start =
-                if index < 0 { i64::try_from(items.len()).ok()? + index } else { index };
-            items.as_slice().get(usize::try_from(from_start).ok()?)
-        }
-    })
 }
 
 fn at<'a>(value: &'a Value, path: &jsonpath_rfc9535::NormalizedPath<'_>) -> Option<&'a Value> {

@@ -20,7 +20,7 @@ mod scope;
 pub use budget::{Budget, Cancel, Chance, Env};
 pub use error::{ExprError, Limit, code};
 pub use jsonata::Jsonata;
-pub use jsonpath::{JsonPath, Located};
+pub use jsonpath::{Filter, JsonPath, Located, Pipeline, Wanted};
 pub use logic::{JsonLogic, MAX_RULE_DEPTH, truthy};
 pub use reads::{Read, Reads};
 pub use scope::{PlainScope, Scope};

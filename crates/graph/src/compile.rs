@@ -5,6 +5,7 @@
 //! nodes that are never reached.
 
 mod body;
+mod command;
 mod reach;
 mod reads;
 mod report;

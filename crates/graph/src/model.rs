@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcpgraph_command::Command;
 use mcpgraph_expr::{JsonLogic, Jsonata};
 use mcpgraph_value::Value;
 
@@ -152,6 +153,8 @@ pub enum Target {
         /// The tool's name on that server.
         tool: Arc<str>,
     },
+    /// A command for a backend.
+    Command(Arc<Command>),
     /// A script.
     Hook(Arc<Hook>),
     /// What a workflow is put around.
@@ -214,8 +217,8 @@ impl Graph {
 
 impl Kind {
     /// The words for all kinds.
-    pub const NAMES: [&'static str; 8] =
-        ["entry", "exit", "transform", "switch", "mcp", "foreach", "parallel", "graph"];
+    pub const NAMES: [&'static str; 9] =
+        ["entry", "exit", "transform", "switch", "mcp", "foreach", "parallel", "graph", "command"];
 
     /// The words for the kinds that only workflows have.
     pub const WORKFLOW_NAMES: [&'static str; 4] = ["start", "end", "mcp-call", "hook"];
@@ -248,23 +251,25 @@ impl Kind {
 
 impl Target {
     /// The types of all nodes that call something.
-    pub const KINDS: [&'static str; 1] = ["mcp"];
+    pub const KINDS: [&'static str; 2] = ["mcp", "command"];
 
     /// The type of the nodes that call it.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Tool { .. } => "mcp",
+            Self::Command(_) => "command",
             Self::Hook(_) => "hook",
             Self::Wrapped => "mcp-call",
         }
     }
 }
 
-/// The name by which people and tests speak of it: `server.tool`.
+/// The name by which people and tests speak of it: `server.tool`, or that of a backend.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tool { server, tool } => write!(f, "{server}.{tool}"),
+            Self::Command(command) => command.fmt(f),
             Self::Hook(hook) => match &hook.module {
                 Some(module) => write!(f, "hook {module}"),
                 None => write!(f, "a hook of {}", hook.workflow),

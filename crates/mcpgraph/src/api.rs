@@ -38,7 +38,7 @@ use crate::masks::Masks;
 ///       - { id: exit, type: exit }
 /// "#)?;
 /// # tokio::runtime::Runtime::new()?.block_on(async {
-/// let graph = McpGraph::open(&Files { graph: path, mcp: None }, Instruments::default())?;
+/// let graph = McpGraph::open(&Files { graph: path, ..Files::default() }, Instruments::default())?;
 /// let tool = graph.tool("double").ok_or("no such tool")?;
 /// let finished = graph.run(&tool, Value::from_json(r#"{"n": 21}"#)?).await;
 /// assert_eq!(finished.outcome?, Value::from(42));
@@ -70,7 +70,7 @@ use crate::masks::Masks;
 /// #       - { id: exit, type: exit }
 /// # "#)?;
 /// # tokio::runtime::Runtime::new()?.block_on(async {
-/// let graph = McpGraph::open(&Files { graph: path, mcp: None }, Instruments::default())?;
+/// let graph = McpGraph::open(&Files { graph: path, ..Files::default() }, Instruments::default())?;
 /// let tool = graph.tool("double").ok_or("no such tool")?;
 /// let stop = Breakpoint { node: "compute".into(), when: When::Before, condition: None, hits: 1 };
 /// let (mut debugger, session) = Debugger::new(false, vec![stop]);

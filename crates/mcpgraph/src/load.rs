@@ -15,13 +15,15 @@ use mcpgraph_value::{Map, Value};
 use crate::sops;
 
 /// The files that make up a server.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Files {
     /// The graph file.
     pub graph: PathBuf,
     /// A client's `mcp.json`, whose servers are added to the graph's own. If it is the graph file
     /// too, there are no tools but those of its servers.
     pub mcp: Option<PathBuf>,
+    /// The EdgeLake node that commands are sent to, whatever the graph file says.
+    pub edgelake: Option<String>,
 }
 
 /// What came of reading files.
@@ -58,6 +60,9 @@ impl Files {
         }
         load_text(source, &variables, |file, diagnostics| {
             diagnostics.extend(sops::of_graph(file).diagnostics);
+            if let Some(url) = &self.edgelake {
+                mcpgraph_config::set_edgelake(file, url);
+            }
             let Some(path) = &self.mcp else { return };
             match read(path) {
                 Ok(source) => {
@@ -156,6 +161,9 @@ pub(crate) fn load_recorded(source: &Arc<Source>, servers: Servers) -> Loaded {
         Servers::Own => load_text(source, &own, |_, _| {}),
         Servers::Other(servers) => load_text(source, &any, |file, _| file.servers = servers),
         Servers::Unused => load_text(source, &any, |file, _| {
+            if file.backends.is_empty() {
+                mcpgraph_config::set_edgelake(file, "http://unset");
+            }
             let names = server_names(file.tools.iter().flat_map(|tool| &tool.nodes));
             let definitions: Map = names
                 .map(|name| (name.to_arc(), Map::from_iter([("command", "unused")])))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcpgraph_config::model::{GraphFile, ServerDef};
+use mcpgraph_config::model::{BackendDef, GraphFile, ServerDef};
 use mcpgraph_journal::{Journal, Redaction};
 use parking_lot::Mutex;
 
@@ -20,7 +20,8 @@ impl Masks {
     pub(crate) fn add(&self, file: &GraphFile, journal: Option<&Journal>) {
         let Some(journal) = journal else { return };
         let mut known = self.known.lock();
-        let masked = file.servers.iter().flat_map(ServerDef::masked);
+        let servers = file.servers.iter().flat_map(ServerDef::masked);
+        let masked = servers.chain(file.backends.iter().flat_map(BackendDef::masked));
         known.0.extend(masked.filter(|value| !load::is_own_value(value, file)).map(str::to_owned));
         known.1.extend(file.redact.iter().map(ToString::to_string));
         journal.set_redaction(&Redaction {

@@ -115,6 +115,12 @@ impl Client {
         })
     }
 
+    /// The same client with other limits.
+    #[must_use]
+    pub fn within(&self, limits: Limits) -> Self {
+        Self { limits, ..self.clone() }
+    }
+
     /// Sends a request and reads the whole answer, whatever its status is.
     pub async fn send(&self, request: Request) -> Result<Response, OutboundError> {
         let host = host(&request.url);

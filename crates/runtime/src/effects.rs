@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use mcpgraph_backends::Backends;
 use mcpgraph_engine::{Call, ErrorKind, LogLevel, RunError};
 use mcpgraph_graph::Target;
 use mcpgraph_journal::TraceContext;
@@ -12,7 +13,7 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::hooks::Hooks;
-use crate::{Caller, tools};
+use crate::{Caller, commands, tools};
 
 /// Carries out what runs do outside of themselves.
 #[async_trait]
@@ -59,6 +60,8 @@ const MAX_LINES: usize = 1000;
 pub struct World {
     /// Where tools of other servers are called.
     pub upstreams: Arc<Upstreams>,
+    /// Where commands are carried out.
+    pub backends: Arc<Backends>,
     /// Where scripts run.
     pub hooks: Hooks,
 }
@@ -78,9 +81,10 @@ impl Said {
 }
 
 impl World {
-    /// The world in which these are the other servers.
+    /// The world in which these are the other servers; its backends are made when they are first
+    /// used.
     pub fn new(upstreams: Arc<Upstreams>) -> Self {
-        Self { upstreams, hooks: Hooks::default() }
+        Self { upstreams, backends: Arc::new(Backends::new()), hooks: Hooks::default() }
     }
 }
 
@@ -91,6 +95,7 @@ impl Effects for World {
             Target::Tool { server, tool } => {
                 tools::call(&self.upstreams, &server, &tool, call).await
             }
+            Target::Command(command) => commands::run(&self.backends, &command, &call.call).await,
             Target::Hook(hook) => self.hooks.run(&hook, &self.upstreams, call).await,
             // Whoever asked for the run makes it.
             Target::Wrapped => Err(nothing_wrapped()),

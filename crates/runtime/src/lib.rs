@@ -8,6 +8,7 @@
 
 mod caller;
 mod clock;
+mod commands;
 mod control;
 mod debug;
 mod debugging;

@@ -12,14 +12,18 @@
 
 pub mod clients;
 pub mod conformance;
+pub mod edgelake;
 pub mod environment;
 pub mod http_server;
 pub mod observe;
+pub mod postgres;
 pub mod program;
 pub mod stdio_client;
 
 pub use clients::{Call, Report, Sdk};
+pub use edgelake::EdgeLakeNode;
 pub use environment::Environment;
 pub use http_server::HttpServer;
+pub use postgres::PostgresServer;
 pub use program::Program;
 pub use stdio_client::StdioClient;

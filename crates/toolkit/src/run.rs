@@ -189,6 +189,9 @@ fn template(version: Option<Value>, args: &Value) -> Result<Template, Failure> {
 pub(crate) fn effects<'e>(all: impl IntoIterator<Item = &'e Target>) -> Vec<serde_json::Value> {
     let effect = |target: &Target| match target {
         Target::Tool { server, tool } => json!({ "serverName": server, "toolName": tool }),
+        Target::Command(command) => {
+            json!({ "backend": command.backend.name, "command": command.label() })
+        }
         Target::Hook(_) | Target::Wrapped => json!({ "effect": target.to_string() }),
     };
     all.into_iter().map(effect).collect()

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Span, codes};
 
+use super::command::{backends, command_tool, is_command_tool};
 use super::problems::{Problems, quoted};
 use super::record::{Record, Strangers, text_of};
 use super::server::servers;
@@ -24,7 +25,9 @@ pub(crate) fn graph_file(
     }
     let record = Record::open(tree, &FILE, Strangers::Report, problems)?;
     let version = version(&record, problems);
-    let server = server_info(&record, problems);
+    let items = record.list("tools", problems).unwrap_or_default();
+    let has_commands = items.iter().any(|item| is_command_tool(item));
+    let server = server_info(&record, has_commands, problems);
     let default = ExecutionLimits::default();
     let limits = record
         .record("executionLimits", problems)
@@ -44,11 +47,16 @@ pub(crate) fn graph_file(
         .collect();
     let members = record.map("mcpServers", problems).unwrap_or_default();
     let servers = servers(members, Origin::Graph, lookup, problems);
-    let items = record.list("tools", problems).unwrap_or_default();
+    let backends = backends(&record, lookup, problems);
     let tools = items
         .iter()
         .enumerate()
-        .filter_map(|(index, item)| tool(item, index, version, limits, problems))
+        .filter_map(|(index, item)| {
+            if is_command_tool(item) {
+                return command_tool(item, index, limits, (&server, items), problems);
+            }
+            tool(item, index, version, limits, problems)
+        })
         .collect();
     let members = record.map("hookModules", problems).unwrap_or_default();
     let hook_modules = hook_modules(members, problems);
@@ -58,6 +66,8 @@ pub(crate) fn graph_file(
         .enumerate()
         .filter_map(|(index, item)| workflow(item, index, limits, problems))
         .collect();
+    // It is read so that something else than a flag is reported.
+    record.flag("testing", problems);
     report_old_layout(&record, problems);
     Some(GraphFile {
         source: Arc::clone(problems.source()),
@@ -69,6 +79,7 @@ pub(crate) fn graph_file(
         discovery,
         sops,
         servers,
+        backends,
         tools,
         hook_modules,
         workflows,
@@ -100,12 +111,18 @@ fn version(record: &Record<'_>, problems: &mut Problems) -> Version {
     }
 }
 
-fn server_info(record: &Record<'_>, problems: &mut Problems) -> ServerInfo {
-    let nameless = || Text::new("", record.span(), Style::Plain);
+/// How the server introduces itself; a file of command tools need not say.
+fn server_info(record: &Record<'_>, has_commands: bool, problems: &mut Problems) -> ServerInfo {
+    let plain = |text: &str| Text::new(text, record.span(), Style::Plain);
+    let nameless = || plain("");
     let Some(server) = record.record("server", problems) else {
+        let (name, version) = if has_commands { ("command-tools", "1") } else { ("", "") };
+        if !has_commands && record.member("server").is_none() {
+            record.report_missing("server", problems);
+        }
         return ServerInfo {
-            name: nameless(),
-            version: nameless(),
+            name: plain(name),
+            version: plain(version),
             title: None,
             instructions: None,
         };

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use mcpgraph_diagnostics::codes;
 
 use super::args::{Dialect, args};
+use super::command;
 use super::problems::{Problems, quoted};
 use super::record::{Record, Strangers, text_of, word_of, wrong_type};
 use super::switch::switch;
 use crate::keys::{ANY_NODE, EXPRESSION, RETRY, Shape, kind_table};
 use crate::model::{
-    Branch, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry, Spanned,
+    Branch, CommandCall, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry, Spanned,
     Transform,
 };
 use crate::{Kind, Style, Text, Tree};
@@ -40,13 +41,17 @@ fn node(
     let id = record.text("id", problems);
     let word = record.word("type", problems);
     let kind = word.and_then(|word| kind(word.value, &record, dialect, problems));
+    let own_timeout = match &kind {
+        Some(NodeKind::Command(call)) => call.command.timeout_ms,
+        _ => None,
+    };
     let has_next = !matches!(kind, Some(NodeKind::Switch(_) | NodeKind::Exit));
     Some(NodeDef {
         span: tree.span,
         id: id.unwrap_or_else(|| Text::new(format!("#{}", index + 1), tree.span, Style::Plain)),
         kind_span: word.map_or(tree.span, |word| word.span),
         next: if has_next { record.text("next", problems) } else { None },
-        timeout_ms: record.count("timeoutMs", problems),
+        timeout_ms: record.count("timeoutMs", problems).or(own_timeout),
         retry: record.record("retry", problems).map(|record| retry(&record, problems)),
         on_error: record.text("onError", problems),
         position: record.json("position", problems),
@@ -79,6 +84,12 @@ fn kind(
             let tool = record.text("tool", problems);
             let args = args(record, dialect, problems);
             NodeKind::Graph(GraphCall { tool: tool?, args })
+        }
+        "command" => {
+            let command = record.record("command", problems);
+            let command = command.map(|record| command::command(&record, problems));
+            let args = args(record, dialect, problems);
+            NodeKind::Command(Box::new(CommandCall { command: command?, args }))
         }
         _ => return None,
     })

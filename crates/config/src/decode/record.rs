@@ -159,15 +159,21 @@ impl<'t> Record<'t> {
     fn find(&self, name: &str, problems: &mut Problems) -> Option<(&'static Key, &'t Arc<Tree>)> {
         let key = self.table.key(name)?;
         let member = self.tree.get(name);
-        if member.is_none() && key.need == Need::Required && !self.is_mistyped(name) {
-            let message = format!("{} needs the key `{name}`", self.table.noun);
-            problems.push(
-                problems
-                    .error(codes::MISSING_KEY, self.tree.span, message)
-                    .hint(format!("`{name}`: {}", key.doc.trim_end_matches('.'))),
-            );
+        if member.is_none() && key.need == Need::Required {
+            self.report_missing(name, problems);
         }
         member.map(|member| (key, &member.value))
+    }
+
+    /// Says that a key is missing, unless it is there with a typo.
+    pub(crate) fn report_missing(&self, name: &str, problems: &mut Problems) {
+        let Some(key) = self.table.key(name).filter(|_| !self.is_mistyped(name)) else { return };
+        let message = format!("{} needs the key `{name}`", self.table.noun);
+        problems.push(
+            problems
+                .error(codes::MISSING_KEY, self.tree.span, message)
+                .hint(format!("`{name}`: {}", key.doc.trim_end_matches('.'))),
+        );
     }
 
     /// Whether a key that is not known looks like `name`; it has been reported as such.

@@ -200,7 +200,7 @@ fn check_url(url: &Expanded, problems: &mut Problems) {
     }
 }
 
-fn expand_map(
+pub(super) fn expand_map(
     members: &[Member],
     lookup: Lookup<'_>,
     problems: &mut Problems,

@@ -22,29 +22,45 @@ pub(super) fn tool(
     problems: &mut Problems,
 ) -> Option<ToolDef> {
     let record = Record::open(tree, &TOOL, Strangers::Report, problems)?;
-    let name = record.text("name", problems);
-    if let Some(name) = &name {
-        check_name(name, problems);
-    }
-    let own_limits = record.record("executionLimits", problems);
     let items = record.list("nodes", problems).unwrap_or_default();
     if record.member("nodes").is_some_and(|member| matches!(member.value.kind, Kind::Seq(_))) {
         check_not_empty("nodes", items, &record, problems);
     }
     let dialect = Dialect::of_tool(version, items);
     Some(ToolDef {
+        input_schema: record.json("inputSchema", problems).unwrap_or_else(|| no_schema(tree)),
+        output_schema: record.json("outputSchema", problems),
+        nodes: nodes(items, dialect, problems),
+        ..face(&record, tree, index, limits, problems)
+    })
+}
+
+/// What every tool has, whatever is behind it.
+pub(super) fn face(
+    record: &Record<'_>,
+    tree: &Arc<Tree>,
+    index: usize,
+    limits: ExecutionLimits,
+    problems: &mut Problems,
+) -> ToolDef {
+    let name = record.text("name", problems);
+    if let Some(name) = &name {
+        check_name(name, problems);
+    }
+    let own_limits = record.record("executionLimits", problems);
+    ToolDef {
         span: tree.span,
         name: name.unwrap_or_else(|| Text::new(format!("#{}", index + 1), tree.span, Style::Plain)),
         title: record.text("title", problems),
         description: record.text("description", problems),
-        input_schema: record.json("inputSchema", problems).unwrap_or_else(|| no_schema(tree)),
-        output_schema: record.json("outputSchema", problems),
+        input_schema: no_schema(tree),
+        output_schema: None,
         annotations: record.json("annotations", problems),
         meta: record.json("_meta", problems),
         icons: record.json("icons", problems),
         limits: own_limits.map_or(limits, |record| self::limits(&record, limits, problems)),
-        nodes: nodes(items, dialect, problems),
-    })
+        nodes: Vec::new(),
+    }
 }
 
 /// Reads limits; those the mapping does not give are taken from `base`.
@@ -64,8 +80,8 @@ pub(super) fn limits(
     }
 }
 
-/// What stands in for a schema that is missing, in a file that is not used.
-fn no_schema(tool: &Tree) -> Json {
+/// The schema that everything fits.
+pub(super) fn no_schema(tool: &Tree) -> Json {
     Json::new(&Arc::new(Tree::new(tool.span, Kind::Map(Vec::new()))))
 }
 

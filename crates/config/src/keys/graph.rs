@@ -1,3 +1,4 @@
+use super::command::{BACKEND, COMMAND_TOOL};
 use super::workflow::WORKFLOW;
 use super::{Key, MAX_EXACT, MAX_MS, Need, SERVER, Shape, Table};
 use crate::model::ExecutionLimits;
@@ -12,10 +13,10 @@ pub(crate) static FILE: Table = Table {
             Shape::Scalar,
             "The version of this file's rules: \"1.0\" (the default) or \"2\". In version 2 text in `args` that starts with `$` is text; expressions are written `{expr: …}`.",
         ),
-        Key::required(
+        Key::optional(
             "server",
             Shape::Record(&SERVER_INFO),
-            "How the MCP server introduces itself to clients.",
+            "How the MCP server introduces itself to clients; only a file of command tools can do without.",
         ),
         Key::optional(
             "executionLimits",
@@ -42,7 +43,22 @@ pub(crate) static FILE: Table = Table {
             Shape::List(&Shape::Name),
             "Procedures that agents walk: markdown files, relative to this file. They add the tools `load_graph`, `todo` and `goto_node`.",
         ),
-        Key::optional("tools", Shape::List(&Shape::Record(&TOOL)), "The tools this file provides."),
+        Key::optional(
+            "backend",
+            Shape::Record(&BACKEND),
+            "Where commands are carried out that name no backend.",
+        ),
+        Key::optional(
+            "backends",
+            Shape::MapOf(&Shape::Record(&BACKEND)),
+            "Where commands are carried out, by the names commands use.",
+        ),
+        Key::optional(
+            "tools",
+            Shape::List(&Shape::Either(&Shape::Record(&TOOL), &Shape::Record(&COMMAND_TOOL))),
+            "The tools this file provides: graphs of nodes, or single commands.",
+        ),
+        Key::optional("testing", Shape::Flag, "Written by EdgeLake's own files; it has no effect."),
         Key::optional(
             "hookModules",
             Shape::MapOf(&Shape::Text),
@@ -78,7 +94,7 @@ pub(crate) static SERVER_INFO: Table = Table {
     ]],
 };
 
-pub(crate) static LIMITS: Table = Table {
+pub(super) static LIMITS: Table = Table {
     name: "executionLimits",
     noun: "`executionLimits`",
     doc: "The limits of a run.",

@@ -1,3 +1,4 @@
+use super::command::COMMAND;
 use super::{Key, MAX_MS, MAX_PARALLEL, Shape, Table};
 use crate::model::Retry;
 
@@ -11,6 +12,7 @@ pub(crate) static NODE_KINDS: &[(&str, &Table)] = &[
     ("foreach", &FOREACH),
     ("parallel", &PARALLEL),
     ("graph", &GRAPH),
+    ("command", &COMMAND_NODE),
 ];
 
 /// The table of a kind of node.
@@ -37,7 +39,7 @@ static COMMON: &[Key] = &[
 ];
 
 const KIND_NAMES: &[&str] =
-    &["entry", "exit", "transform", "switch", "mcp", "foreach", "parallel", "graph"];
+    &["entry", "exit", "transform", "switch", "mcp", "foreach", "parallel", "graph", "command"];
 
 static NEXT: &[Key] = &[Key::optional(
     "next",
@@ -178,6 +180,18 @@ static GRAPH: Table = Table {
     ],
 };
 
+static COMMAND_NODE: Table = Table {
+    name: "commandNode",
+    noun: "a `command` node",
+    doc: "Sends a command to a backend: EdgeLake, a program, HTTP or a database.",
+    groups: &[
+        COMMON,
+        NEXT,
+        &[Key::required("command", Shape::Record(&COMMAND), "What is sent.")],
+        ARGS,
+    ],
+};
+
 pub(crate) static CONDITION: Table = Table {
     name: "condition",
     noun: "a condition",
@@ -252,5 +266,6 @@ pub(crate) static ANY_NODE: Table = Table {
         ARGS,
         FOREACH.groups[2],
         PARALLEL.groups[2],
+        COMMAND_NODE.groups[2],
     ],
 };

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Diagnostics, Source, Span};
 
+use super::command::BackendDef;
 use super::limits::ExecutionLimits;
 use super::node::NodeDef;
 use super::server::ServerDef;
@@ -29,6 +30,8 @@ pub struct GraphFile {
     pub sops: Vec<Text>,
     /// The upstream servers in the order of the file; those merged in from elsewhere follow.
     pub servers: Vec<ServerDef>,
+    /// Where commands are carried out.
+    pub backends: Vec<BackendDef>,
     /// The tools in the order of the file.
     pub tools: Vec<ToolDef>,
     /// Scripts that several hooks use.

@@ -4,6 +4,7 @@ use mcpgraph_diagnostics::Span;
 
 use super::Spanned;
 use super::args::ArgValue;
+use super::command::CommandDef;
 use crate::{Json, Text};
 
 /// A node of a tool's graph, of a `foreach` body or of a `parallel` branch.
@@ -52,6 +53,8 @@ pub enum NodeKind {
     Parallel(Parallel),
     /// Calls another tool of the same file.
     Graph(GraphCall),
+    /// Sends a command to a backend.
+    Command(Box<CommandCall>),
     /// It could not be read, and a diagnostic says why; only in a file with errors. It is kept so
     /// that references to it are not reported as well.
     Invalid,
@@ -136,6 +139,15 @@ pub struct GraphCall {
     pub args: Spanned<ArgValue>,
 }
 
+/// A `command` node.
+#[derive(Clone, Debug)]
+pub struct CommandCall {
+    /// What is sent.
+    pub command: CommandDef,
+    /// The arguments its placeholders are filled from.
+    pub args: Spanned<ArgValue>,
+}
+
 /// When and how often a node is tried again.
 #[derive(Clone, Debug)]
 pub struct Retry {
@@ -201,6 +213,7 @@ impl NodeKind {
             Self::Foreach(_) => "foreach",
             Self::Parallel(_) => "parallel",
             Self::Graph(_) => "graph",
+            Self::Command(_) => "command",
             Self::Invalid => "invalid",
         }
     }

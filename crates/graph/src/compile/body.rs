@@ -32,7 +32,7 @@ pub(super) fn compile_body(file: &GraphFile, tool: &ToolDef, report: &mut Report
     }
     let mut ids = Names::new();
     collect_ids(&tool.nodes, &mut ids);
-    let mut compiler = Compiler { file, ids, report };
+    let mut compiler = Compiler { tool: Some(tool), ..Compiler::new(file, ids, report) };
     let start = tool.nodes.iter().position(|node| matches!(node.kind, NodeKind::Entry));
     compiler.body(&tool.nodes, start, &names, true)
 }
@@ -49,10 +49,12 @@ fn collect_ids<'a>(nodes: &'a [NodeDef], ids: &mut Names<'a>) {
 }
 
 pub(super) struct Compiler<'a, 'r> {
-    file: &'a GraphFile,
+    pub(super) file: &'a GraphFile,
+    /// The tool, unless it is a workflow.
+    pub(super) tool: Option<&'a ToolDef>,
     /// The ids of all nodes of the tool.
     ids: Names<'a>,
-    report: &'r mut Report,
+    pub(super) report: &'r mut Report,
 }
 
 /// Something is wrong, and a diagnostic says what.
@@ -82,7 +84,7 @@ impl<'a> Place<'a> {
 
 impl<'a, 'r> Compiler<'a, 'r> {
     pub(super) fn new(file: &'a GraphFile, ids: Names<'a>, report: &'r mut Report) -> Self {
-        Self { file, ids, report }
+        Self { file, tool: None, ids, report }
     }
 
     pub(super) fn report(&mut self) -> &mut Report {
@@ -178,6 +180,11 @@ impl<'a> Compiler<'a, '_> {
                     target: Target::Tool { server, tool },
                     args: self.template(&mcp.args, &place.names)?,
                 }
+            }
+            NodeKind::Command(call) => {
+                let args = self.template(&call.args, &place.names);
+                let command = self.command(call)?;
+                Kind::Call { target: Target::Command(Arc::new(command)), args: args? }
             }
             NodeKind::Graph(call) => {
                 self.check_tool(&call.tool);

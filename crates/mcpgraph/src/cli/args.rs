@@ -61,6 +61,10 @@ pub(crate) struct FileArgs {
     /// An mcp.json whose servers are added to the graph's own
     #[arg(short, long, value_name = "FILE")]
     pub(crate) mcp: Option<PathBuf>,
+
+    /// The EdgeLake node that commands are sent to, in place of the file's
+    #[arg(long, value_name = "URL")]
+    pub(crate) edgelake: Option<String>,
 }
 
 /// What is logged, and how. Logs go to stderr.
@@ -318,6 +322,10 @@ pub(crate) struct CheckArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) mcp: Option<PathBuf>,
 
+    /// The EdgeLake node that commands are sent to, in place of the files'
+    #[arg(long, value_name = "URL")]
+    pub(crate) edgelake: Option<String>,
+
     /// The form of the report
     #[arg(long, default_value = "text")]
     pub(crate) format: ReportFormat,
@@ -428,14 +436,16 @@ impl Command {
             })
             | Self::Test(TestArgs { files, .. })
             | Self::Graph(DrawArgs { files, .. }) => {
-                take_file("-g", &mut files.graph, before.graph)?;
-                take_file("-m", &mut files.mcp, before.mcp)
+                take("-g", &mut files.graph, before.graph)?;
+                take("-m", &mut files.mcp, before.mcp)?;
+                take("--edgelake", &mut files.edgelake, before.edgelake)
             }
             Self::Check(args) => {
                 if before.graph.is_some() {
                     return Err(super::usage("check takes files without -g: mcpgraph check FILE"));
                 }
-                take_file("-m", &mut args.mcp, before.mcp)
+                take("-m", &mut args.mcp, before.mcp)?;
+                take("--edgelake", &mut args.edgelake, before.edgelake)
             }
             Self::Sop(args) => {
                 if before.graph.is_some() {
@@ -462,17 +472,13 @@ impl Command {
 }
 
 /// Fills what a command leaves open with what was said before it.
-fn take_file(
-    option: &str,
-    own: &mut Option<PathBuf>,
-    before: Option<PathBuf>,
-) -> anyhow::Result<()> {
+fn take<T>(option: &str, own: &mut Option<T>, before: Option<T>) -> anyhow::Result<()> {
     match (&own, before) {
         (Some(_), Some(_)) => {
             Err(super::usage(format!("{option} is given before the command and after it")))
         }
-        (None, Some(path)) => {
-            *own = Some(path);
+        (None, Some(said)) => {
+            *own = Some(said);
             Ok(())
         }
         (_, None) => Ok(()),
@@ -493,7 +499,7 @@ impl FileArgs {
                 })?
             }
         };
-        Ok(Files { graph, mcp: self.mcp.clone() })
+        Ok(Files { graph, mcp: self.mcp.clone(), edgelake: self.edgelake.clone() })
     }
 
     /// The files of a server: without a graph file the servers of an `mcp.json` are enough.

@@ -9,13 +9,13 @@ use crate::sops;
 pub(super) fn check(args: &CheckArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     let mut all = Diagnostics::new();
     for path in &args.paths {
-        let mcp = args.mcp.clone();
+        let (mcp, edgelake) = (args.mcp.clone(), args.edgelake.clone());
         all.extend(if test::is_test_file(path) {
-            test::problems(path, &FileArgs { graph: None, mcp }, history)
+            test::problems(path, &FileArgs { graph: None, mcp, edgelake }, history)
         } else if sops::is_procedure(path) {
             sops::read_all([path.as_path()]).diagnostics
         } else {
-            Files { graph: path.clone(), mcp }.load().diagnostics
+            Files { graph: path.clone(), mcp, edgelake }.load().diagnostics
         });
     }
     match args.format {

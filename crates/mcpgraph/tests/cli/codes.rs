@@ -6,7 +6,7 @@ use mcpgraph_engine::ErrorKind;
 use mcpgraph_value::Value;
 
 /// All kinds there are; the match below does not compile when one is missing.
-const KINDS: [ErrorKind; 14] = [
+const KINDS: [ErrorKind; 17] = [
     ErrorKind::Expression,
     ErrorKind::ToolError,
     ErrorKind::ProtocolError { code: -1 },
@@ -16,6 +16,9 @@ const KINDS: [ErrorKind; 14] = [
     ErrorKind::NoRoute,
     ErrorKind::InvalidInput,
     ErrorKind::InvalidOutput,
+    ErrorKind::Refused,
+    ErrorKind::CommandFailed,
+    ErrorKind::BadAnswer,
     ErrorKind::Cancelled,
     ErrorKind::Internal,
     ErrorKind::HookFailed,
@@ -34,11 +37,14 @@ fn place(kind: ErrorKind) -> usize {
         ErrorKind::NoRoute => 6,
         ErrorKind::InvalidInput => 7,
         ErrorKind::InvalidOutput => 8,
-        ErrorKind::Cancelled => 9,
-        ErrorKind::Internal => 10,
-        ErrorKind::HookFailed => 11,
-        ErrorKind::HookBlocked => 12,
-        ErrorKind::NoResponse => 13,
+        ErrorKind::Refused => 9,
+        ErrorKind::CommandFailed => 10,
+        ErrorKind::BadAnswer => 11,
+        ErrorKind::Cancelled => 12,
+        ErrorKind::Internal => 13,
+        ErrorKind::HookFailed => 14,
+        ErrorKind::HookBlocked => 15,
+        ErrorKind::NoResponse => 16,
     }
 }
 

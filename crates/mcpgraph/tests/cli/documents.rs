@@ -136,5 +136,5 @@ fn check(text: &str) -> Diagnostics {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("graph.yaml");
     fs::write(&path, text).unwrap();
-    Files { graph: path, mcp: None }.load().diagnostics
+    Files { graph: path, ..Files::default() }.load().diagnostics
 }

@@ -68,7 +68,7 @@ fn every_tool_gives_what_it_should() {
 fn no_tool_is_without_a_sample() {
     let mut tools = BTreeSet::new();
     for file in files() {
-        let loaded = Files { graph: repository().join(&file), mcp: None }.load();
+        let loaded = Files { graph: repository().join(&file), ..Files::default() }.load();
         let names = loaded
             .graph
             .unwrap()

@@ -5,6 +5,7 @@
 mod access;
 mod calls;
 mod codes;
+mod command_tools;
 mod crash;
 mod documents;
 mod examples;

@@ -17,7 +17,7 @@ fn schema() -> jsonschema::Validator {
 
 /// A file as the JSON that editors see in it.
 fn as_json(path: PathBuf) -> Value {
-    let loaded = Files { graph: path, mcp: None }.load();
+    let loaded = Files { graph: path, ..Files::default() }.load();
     Value::from(&loaded.file.expect("it can be read").tree.to_value())
 }
 

@@ -58,9 +58,15 @@ impl Counted {
 
     fn attempt_ended(&self, step: &OpenStep<Duration>, error: Option<&RunError>, at: Duration) {
         let target = self.steps.outline(step).and_then(|outline| outline.target.as_ref());
-        let Some(Target::Outside(graph::Target::Tool { server, tool })) = target else { return };
+        let Some(Target::Outside(target)) = target else { return };
         let outcome = error.map_or(OK, |error| error.kind.name());
-        let labels = [server.into(), tool.into(), outcome.into()];
+        let labels = match target {
+            graph::Target::Tool { server, tool } => [server.into(), tool.into(), outcome.into()],
+            graph::Target::Command(command) => {
+                let backend = &command.backend;
+                [(&backend.name).into(), backend.kind.name().into(), outcome.into()]
+            }
+        };
         self.registry.upstream_duration.with(labels).observe(at.saturating_sub(step.own));
     }
 }

@@ -317,6 +317,11 @@ fn identify(
             attributes.push(key::text(key::SERVER, server));
             (format!("{} {tool}", key::TOOLS_CALL), SpanKind::Client)
         }
+        Target::Outside(graph::Target::Command(command)) => {
+            attributes.push(key::text(key::BACKEND, &command.backend.name));
+            attributes.push(KeyValue::new(key::BACKEND_KIND, command.backend.kind.name()));
+            (format!("command {}", command.backend.name), SpanKind::Client)
+        }
         Target::Graph { tool } => {
             attributes.push(operation);
             attributes.push(key::text(key::TOOL_NAME, tool));

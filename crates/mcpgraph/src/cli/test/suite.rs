@@ -94,7 +94,8 @@ impl<'a> Loader<'a> {
     /// Servers that nobody calls need not be there, and neither need their variables.
     fn load_graph(&self, path: &Path, is_live: bool) -> Loaded {
         if is_live {
-            return Files { graph: path.to_owned(), mcp: self.files.mcp.clone() }.load();
+            let FileArgs { mcp, edgelake, .. } = self.files.clone();
+            return Files { graph: path.to_owned(), mcp, edgelake }.load();
         }
         match load::read(path) {
             Ok(source) => load::load_recorded(&source, Servers::Unused),

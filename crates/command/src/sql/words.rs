@@ -1,0 +1,101 @@
+//! Texts of SQL, word by word, before they are read as anything.
+
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Whitespace};
+
+use super::Dialect;
+use super::check::StatementError;
+use crate::fill::is_invisible;
+
+/// How long a text of SQL may be.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// Takes a text apart and refuses what has no business in it: comments, a second statement, signs
+/// that cannot be seen, names that look like others, and literals that are read differently from
+/// place to place.
+pub(super) fn tokens(text: &str, dialect: Dialect) -> Result<Vec<TokenWithSpan>, StatementError> {
+    if text.len() > MAX_TEXT {
+        let message = format!("it is {} bytes long; the limit is {MAX_TEXT}", text.len());
+        return Err(StatementError { message, offset: None });
+    }
+    if let Some((offset, found)) = text.char_indices().find(|(_, c)| is_invisible(*c) && !c.is_ascii_whitespace()) {
+        let message = format!("it has the character U+{:04X} in it", u32::from(found));
+        return Err(StatementError { message, offset: Some(offset) });
+    }
+    let tokens = Tokenizer::new(dialect.grammar(), text)
+        .tokenize_with_location()
+        .map_err(|error| StatementError { message: error.message, offset: None })?;
+    for token in &tokens {
+        if let Some(why) = refusal(&token.token, dialect) {
+            let offset = offset_of(text, token.span.start.line, token.span.start.column);
+            return Err(StatementError { message: why, offset: Some(offset) });
+        }
+    }
+    Ok(tokens)
+}
+
+fn refusal(token: &Token, dialect: Dialect) -> Option<String> {
+    match token {
+        Token::SemiColon => Some("a statement ends here, and another would begin".to_owned()),
+        Token::Whitespace(
+            Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_),
+        ) => Some("a comment begins here".to_owned()),
+        Token::Word(word) => {
+            let is_plain = word.value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+            match word.quote_style {
+                None if !is_plain => {
+                    Some(format!("`{}` has letters that only look like A to Z", word.value))
+                }
+                Some(_) if dialect.quote().is_none() => {
+                    Some("names cannot be quoted here".to_owned())
+                }
+                Some(quote) if quote != '"' => Some(format!("`{quote}` quotes no name here")),
+                Some(_) if word.value.contains('"') || word.value.is_empty() => {
+                    Some("a quoted name has a quote in it, or nothing".to_owned())
+                }
+                _ => None,
+            }
+        }
+        Token::SingleQuotedString(text) if dialect == Dialect::EdgeLake && text.contains(['"', '\\']) => {
+            Some("a text has a `\"` or `\\` in it, which would end the statement".to_owned())
+        }
+        Token::Number(_, is_long) if !is_long => None,
+        Token::SingleQuotedString(_)
+        | Token::Whitespace(_)
+        | Token::Comma
+        | Token::Eq
+        | Token::DoubleEq
+        | Token::Neq
+        | Token::Lt
+        | Token::Gt
+        | Token::LtEq
+        | Token::GtEq
+        | Token::Plus
+        | Token::Minus
+        | Token::Mul
+        | Token::Div
+        | Token::Mod
+        | Token::StringConcat
+        | Token::LParen
+        | Token::RParen
+        | Token::Period
+        | Token::DoubleColon
+        | Token::EOF => None,
+        // JSON members and regular expressions.
+        Token::Arrow | Token::LongArrow | Token::Tilde | Token::TildeAsterisk
+            if dialect != Dialect::EdgeLake =>
+        {
+            None
+        }
+        other => Some(format!("`{other}` has no place here")),
+    }
+}
+
+/// The byte at a line and a column, which count characters from 1.
+pub(super) fn offset_of(text: &str, line: u64, column: u64) -> usize {
+    let mut start = 0;
+    for _ in 1..line {
+        start += text[start..].find('\n').map_or(0, |end| end + 1);
+    }
+    let characters = usize::try_from(column.saturating_sub(1)).unwrap_or(usize::MAX);
+    text[start..].char_indices().nth(characters).map_or(text.len(), |(offset, _)| start + offset)
+}

@@ -1,0 +1,120 @@
+//! A PostgreSQL server of one's own, where PostgreSQL is installed.
+
+use std::{
+    fs,
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    os::unix::{fs::chown, process::CommandExt as _},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+/// How long a server may take to listen.
+const START_LIMIT: Duration = Duration::from_mins(1);
+
+/// A running server with an empty database; it is ended when this is dropped.
+#[derive(Debug)]
+pub struct PostgresServer {
+    child: Child,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl PostgresServer {
+    /// Starts a server on a free port; none, with the reason on stderr, where PostgreSQL is not
+    /// installed.
+    ///
+    /// # Panics
+    /// If PostgreSQL is there and does not start.
+    pub fn start() -> Option<Self> {
+        let Some(binaries) = binaries() else {
+            eprintln!("skipped: PostgreSQL is not installed (no initdb and postgres)");
+            return None;
+        };
+        // It refuses to run as root.
+        let user = is_root().then(|| ["postgres", "nobody"].into_iter().find_map(user_of)).flatten();
+        if is_root() && user.is_none() {
+            eprintln!("skipped: PostgreSQL does not run as root, and there is no other user");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        if let Some((user, group)) = user {
+            for path in [folder.path(), &data] {
+                chown(path, Some(user), Some(group)).unwrap();
+            }
+        }
+        let program = |name: &str| {
+            let mut command = Command::new(binaries.join(name));
+            command.current_dir(folder.path()).stdin(Stdio::null());
+            if let Some((user, group)) = user {
+                command.uid(user).gid(group);
+            }
+            command
+        };
+        let made = program("initdb")
+            .args(["--auth=trust", "--username=tester", "--no-sync", "--encoding=UTF8", "-D"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let child = program("postgres")
+            .arg("-D")
+            .arg(&data)
+            .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F", "-k"])
+            .arg(folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut server = Self { child, port, _folder: folder };
+        let started = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            let ended = server.child.try_wait().unwrap();
+            assert!(ended.is_none() && started.elapsed() < START_LIMIT, "postgres: {ended:?}");
+            sleep(Duration::from_millis(50));
+        }
+        Some(server)
+    }
+
+    /// How to connect to it.
+    pub fn url(&self) -> String {
+        format!("postgres://tester@127.0.0.1:{}/postgres", self.port)
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        // It may have ended by itself, and then there is nothing to end.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The folder with the programs of the newest version there is.
+fn binaries() -> Option<PathBuf> {
+    let packaged = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = packaged.map(|entry| entry.path().join("bin")).collect();
+    folders.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    folders.extend(std::env::split_paths(&path));
+    let is_whole = |folder: &&PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file());
+    folders.iter().rev().find(is_whole).cloned()
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|us| std::os::unix::fs::MetadataExt::uid(&us) == 0)
+}
+
+/// The ids of a user and its group.
+fn user_of(name: &str) -> Option<(u32, u32)> {
+    let users = fs::read_to_string(Path::new("/etc/passwd")).ok()?;
+    let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
+    let mut fields = line.split(':').skip(2);
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}
