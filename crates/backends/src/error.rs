@@ -54,7 +54,9 @@ impl CommandError {
     pub(crate) fn too_large(limit: usize) -> Self {
         Self::new(
             ErrorKind::Answer,
-            format!("the answer is larger than max_output_bytes ({limit}); ask for less, or raise it"),
+            format!(
+                "the answer is larger than max_output_bytes ({limit}); ask for less, or raise it"
+            ),
         )
     }
 }
@@ -68,11 +70,12 @@ impl From<OutboundError> for CommandError {
             OutboundError::Redirects { .. } => ErrorKind::Failed,
             OutboundError::Url { .. }
             | OutboundError::Refused { .. }
+            | OutboundError::NotAllowed { .. }
             | OutboundError::NotAHost(_)
             | OutboundError::Request(_) => ErrorKind::Refused,
         };
         let hint = match &error {
-            OutboundError::Refused { .. } => "; `allow_hosts` of the backend can name it",
+            OutboundError::Refused { .. } | OutboundError::NotAllowed { .. } => "; `allow_hosts` of the backend can name it",
             _ => "",
         };
         Self::new(kind, format!("{error}{hint}"))

@@ -40,12 +40,16 @@ struct Parameter(Value);
 impl Postgres {
     pub(crate) fn new(url: &str, write: bool) -> Result<Self, CommandError> {
         let unusable = |why: String| {
-            CommandError::new(ErrorKind::Unavailable, format!("the database cannot be reached: {why}"))
+            CommandError::new(
+                ErrorKind::Unavailable,
+                format!("the database cannot be reached: {why}"),
+            )
         };
         let config: Config = url.parse().map_err(|error| unusable(reason(&error)))?;
         // The first one counts for the whole process; a host program may have chosen another.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let tls = ClientConfig::with_platform_verifier().map_err(|error| unusable(error.to_string()))?;
+        let tls =
+            ClientConfig::with_platform_verifier().map_err(|error| unusable(error.to_string()))?;
         Ok(Self { config, tls: MakeRustlsConnect::new(tls), write, idle: Mutex::default() })
     }
 
@@ -74,11 +78,11 @@ impl Carrier for Postgres {
             return Err(not_for("databases"));
         };
         let mut client = self.client().await?;
-        let mut cancel =
-            Cancel { token: Some(client.cancel_token()), tls: self.tls.clone() };
+        let mut cancel = Cancel { token: Some(client.cancel_token()), tls: self.tls.clone() };
         let parameters: Vec<Parameter> = parameters.into_iter().map(Parameter).collect();
         let answer =
-            execute(&mut client, &statement, &parameters, gives_rows, self.write, limits.bytes).await;
+            execute(&mut client, &statement, &parameters, gives_rows, self.write, limits.bytes)
+                .await;
         cancel.token = None;
         let mut idle = self.idle.lock();
         if idle.len() < MAX_IDLE && !client.is_closed() {
@@ -116,7 +120,8 @@ async fn execute(
     } else {
         format!("SELECT row_to_json(q)::text FROM (\n{statement}\n) AS q")
     };
-    let rows = transaction.query_raw(&statement, parameters).await.map_err(|error| failed(&error))?;
+    let rows =
+        transaction.query_raw(&statement, parameters).await.map_err(|error| failed(&error))?;
     let mut rows = std::pin::pin!(rows);
     let mut found = Vec::new();
     let mut bytes = 0;
@@ -135,7 +140,8 @@ async fn execute(
 }
 
 fn failed(error: &tokio_postgres::Error) -> CommandError {
-    let kind = if error.as_db_error().is_some() { ErrorKind::Failed } else { ErrorKind::Unavailable };
+    let kind =
+        if error.as_db_error().is_some() { ErrorKind::Failed } else { ErrorKind::Unavailable };
     CommandError::new(kind, reason(error))
 }
 
@@ -172,11 +178,7 @@ impl Drop for Cancel {
 }
 
 impl ToSql for Parameter {
-    fn to_sql(
-        &self,
-        _: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         let text = match &self.0 {
             Value::Null => return Ok(IsNull::Yes),
             Value::String(text) => Arc::clone(text),

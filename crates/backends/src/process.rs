@@ -61,7 +61,10 @@ impl Carrier for Process {
             return Err(CommandError::too_large(limits.bytes));
         }
         let status = running.0.wait().await.map_err(|error| {
-            CommandError::new(ErrorKind::Failed, format!("`{program}` cannot be waited for: {error}"))
+            CommandError::new(
+                ErrorKind::Failed,
+                format!("`{program}` cannot be waited for: {error}"),
+            )
         })?;
         let complaint = String::from_utf8_lossy(&complaint).trim().to_owned();
         match status.code() {
@@ -116,7 +119,8 @@ async fn read(pipe: Option<impl AsyncRead + Unpin>, limit: usize) -> Vec<u8> {
 }
 
 fn failed(program: &str, code: Option<i32>, complaint: &str) -> CommandError {
-    let how = code.map_or("was ended by a signal".to_owned(), |code| format!("ended with code {code}"));
+    let how =
+        code.map_or("was ended by a signal".to_owned(), |code| format!("ended with code {code}"));
     let message = match complaint {
         "" => format!("`{program}` {how}"),
         said => format!("`{program}` {how}: {said}"),

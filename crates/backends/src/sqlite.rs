@@ -66,13 +66,10 @@ fn open(path: &PathBuf, write: bool) -> Result<Connection, CommandError> {
         let message = format!("the database cannot be opened: {error}");
         CommandError::new(ErrorKind::Unavailable, message)
     };
-    let access = if write {
-        OpenFlags::SQLITE_OPEN_READ_WRITE
-    } else {
-        OpenFlags::SQLITE_OPEN_READ_ONLY
-    };
-    let connection =
-        Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(unavailable)?;
+    let access =
+        if write { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(unavailable)?;
     connection.busy_timeout(BUSY).map_err(unavailable)?;
     // A name in double quotes is a name, and never a text because there is no such name.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false).map_err(unavailable)?;

@@ -96,9 +96,21 @@ pub struct AnswerError(pub String);
 /// What a command is made of.
 #[derive(Debug)]
 pub(crate) enum Plan {
-    EdgeLake { text: EdgeLakeText, destination: Option<String> },
-    Process { argv: Vec<Template>, stdin: Option<Template>, success_codes: Vec<i32> },
-    Http { method: String, url: UrlTemplate, headers: Vec<(String, Template)>, body: Option<BodyPlan> },
+    EdgeLake {
+        text: EdgeLakeText,
+        destination: Option<String>,
+    },
+    Process {
+        argv: Vec<Template>,
+        stdin: Option<Template>,
+        success_codes: Vec<i32>,
+    },
+    Http {
+        method: String,
+        url: UrlTemplate,
+        headers: Vec<(String, Template)>,
+        body: Option<BodyPlan>,
+    },
     Sql(SqlPlan),
 }
 
@@ -221,7 +233,8 @@ impl Command {
     /// Whether a list is what is looked for in the answer: policies of the blockchain are one, and
     /// a query that begins with an index says so.
     fn wants_array(&self) -> bool {
-        let by_path = self.response.as_ref().is_some_and(|response| response.path.source().starts_with("$["));
+        let by_path =
+            self.response.as_ref().is_some_and(|response| response.path.source().starts_with("$["));
         by_path || self.label.starts_with("blockchain")
     }
 }
@@ -231,8 +244,10 @@ fn edgelake(text: &EdgeLakeText, arguments: &Value) -> Result<String, Refusal> {
         EdgeLakeText::Built(rules) => return built_for_edgelake(arguments, rules),
         EdgeLakeText::Templates { choices, is_sql, rules } => (choices, is_sql, rules),
     };
-    let choice =
-        choices.iter().find(|choice| are_given(&choice.needs, arguments)).ok_or_else(no_template)?;
+    let choice = choices
+        .iter()
+        .find(|choice| are_given(&choice.needs, arguments))
+        .ok_or_else(no_template)?;
     let quotes = choice.template.open_quotes();
     let place = |index: usize| match quotes.get(index) {
         Some(Some(_)) => Place::Quoted,

@@ -3,9 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use mcpgraph_config::model::{
-    self, BackendDef, CommandDef, FilterValue, ResponseDef,
-};
+use mcpgraph_config::model::{self, BackendDef, CommandDef, FilterValue, ResponseDef};
 use mcpgraph_config::{Json, Text};
 use mcpgraph_diagnostics::{Code, Diagnostic, Source, Span, codes};
 use mcpgraph_expr::{Filter, JsonPath, Pipeline, Wanted};
@@ -59,9 +57,10 @@ pub fn compile(
 }
 
 fn label(def: &CommandDef) -> Arc<str> {
-    let argv = def.argv.as_ref().map(|argv| {
-        argv.iter().map(|item| item.as_str()).collect::<Vec<_>>().join(" ")
-    });
+    let argv = def
+        .argv
+        .as_ref()
+        .map(|argv| argv.iter().map(|item| item.as_str()).collect::<Vec<_>>().join(" "));
     let text = def.template.as_ref().or(def.url.as_ref()).map(|text| text.as_str().to_owned());
     let text = text.or(argv).unwrap_or_else(|| "sql".to_owned());
     text.chars().take(LABEL).collect::<String>().into()
@@ -136,7 +135,8 @@ impl Compiler<'_, '_> {
                 && !kinds.split(' ').any(|name| name == kind.name())
             {
                 let kinds = kinds.replace(' ', "`, `");
-                let message = format!("`{key}` has no meaning for a backend of kind `{}`", kind.name());
+                let message =
+                    format!("`{key}` has no meaning for a backend of kind `{}`", kind.name());
                 self.error(codes::COMMAND_UNCLEAR, span, message, format!("it is for `{kinds}`"));
             }
         }
@@ -156,7 +156,11 @@ impl Compiler<'_, '_> {
         let functions = self.def.allow.functions.iter().map(ToString::to_string).collect();
         let built = BuiltRules { subqueries: self.def.allow.subqueries, functions };
         let is_built = self.def.build_sql;
-        Rules { write: write && !is_built, union: self.def.allow.union, built: is_built.then_some(built) }
+        Rules {
+            write: write && !is_built,
+            union: self.def.allow.union,
+            built: is_built.then_some(built),
+        }
     }
 
     fn edgelake(&mut self) -> Option<Plan> {
@@ -210,12 +214,17 @@ impl Compiler<'_, '_> {
                 return None;
             }
         };
-        let templates: Vec<Option<Template>> = argv.iter().map(|text| self.template(text)).collect();
+        let templates: Vec<Option<Template>> =
+            argv.iter().map(|text| self.template(text)).collect();
         let argv_templates = templates.into_iter().collect::<Option<Vec<_>>>();
         let stdin = self.def.stdin.as_ref().map(|text| self.template(text));
         let argv_templates = argv_templates?;
         if let Some(hole) = argv_templates.first().and_then(|first| first.holes().next()) {
-            self.misplaced(&argv[0], hole.range.clone(), "the program itself cannot be an argument");
+            self.misplaced(
+                &argv[0],
+                hole.range.clone(),
+                "the program itself cannot be an argument",
+            );
         }
         let success_codes = match self.def.success_codes.as_slice() {
             [] => vec![0],
@@ -268,13 +277,22 @@ impl Compiler<'_, '_> {
             (None, form) => Some(BodyPlan::Form(form)),
         };
         let default = if body.is_some() { "POST" } else { "GET" };
-        let method = self.def.method.as_ref().map_or(default.to_owned(), |method| method.to_ascii_uppercase());
+        let method = self
+            .def
+            .method
+            .as_ref()
+            .map_or(default.to_owned(), |method| method.to_ascii_uppercase());
         let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
         if let Some(word) = &self.def.method
             && !known.contains(&method.as_str())
         {
             let message = format!("`{word}` is not an HTTP method");
-            self.error(codes::UNKNOWN_WORD, word.span(), message, format!("known are {}", known.join(", ")));
+            self.error(
+                codes::UNKNOWN_WORD,
+                word.span(),
+                message,
+                format!("known are {}", known.join(", ")),
+            );
         }
         Some(Plan::Http { method, url: url?, headers: headers?, body })
     }
@@ -292,7 +310,8 @@ impl Compiler<'_, '_> {
                     self.misplaced(&text, hole.range, &format!("{error}; remove the quotes"));
                 }
                 Err((error, None)) => {
-                    let hint = if write { "" } else { "`write: true` on the backend allows changes" };
+                    let hint =
+                        if write { "" } else { "`write: true` on the backend allows changes" };
                     self.error(codes::STATEMENT_REFUSED, text.span(), error.to_string(), hint);
                 }
             }
@@ -351,8 +370,10 @@ impl Compiler<'_, '_> {
             for hole in template.holes().filter(|hole| !known.contains(&&*hole.name)) {
                 let span = text.locate(self.source, hole.range.clone());
                 let message = format!("there is no argument `{}`", hole.name);
-                let nearest = mcpgraph_diagnostics::suggest::did_you_mean(&hole.name, known.iter().copied());
-                let hint = nearest.unwrap_or_else(|| "add it to the properties of the input schema".to_owned());
+                let nearest =
+                    mcpgraph_diagnostics::suggest::did_you_mean(&hole.name, known.iter().copied());
+                let hint = nearest
+                    .unwrap_or_else(|| "add it to the properties of the input schema".to_owned());
                 self.error(codes::PLACEHOLDER_UNKNOWN, span, message, hint);
             }
         }
@@ -439,7 +460,13 @@ impl Compiler<'_, '_> {
         self.error(codes::PLACEHOLDER_MISPLACED, span, message, "");
     }
 
-    fn error(&mut self, code: Code, span: Span, message: impl Into<String>, hint: impl Into<String>) {
+    fn error(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         let hint: String = hint.into();
         let diagnostic = Diagnostic::error(code, message).at(self.source, span, "");
         self.found.push(diagnostic.maybe_hint((!hint.is_empty()).then_some(hint)));

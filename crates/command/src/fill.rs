@@ -31,8 +31,28 @@ const MAX_VALUE: usize = 64 * 1024;
 
 /// Words with which EdgeLake's commands are built; as a value they would build on.
 const EDGELAKE_WORDS: [&str; 22] = [
-    "and", "or", "not", "where", "with", "in", "from", "bring", "format", "dest", "destination",
-    "run", "client", "sql", "select", "drop", "delete", "insert", "update", "get", "set", "exit",
+    "and",
+    "or",
+    "not",
+    "where",
+    "with",
+    "in",
+    "from",
+    "bring",
+    "format",
+    "dest",
+    "destination",
+    "run",
+    "client",
+    "sql",
+    "select",
+    "drop",
+    "delete",
+    "insert",
+    "update",
+    "get",
+    "set",
+    "exit",
 ];
 
 /// Fills all placeholders of a text that stands in one place.
@@ -181,9 +201,7 @@ pub(crate) fn is_quote(c: char) -> bool {
 /// Line ends and everything else that cannot be seen.
 pub(crate) fn no_control_characters(hole: &Hole, text: &str) -> Result<(), Refusal> {
     match text.chars().find(|c| is_invisible(*c)) {
-        Some(found) => {
-            Err(refused(hole, format!("has the character {} in it", shown(found))))
-        }
+        Some(found) => Err(refused(hole, format!("has the character {} in it", shown(found)))),
         None => Ok(()),
     }
 }

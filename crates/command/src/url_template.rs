@@ -8,8 +8,7 @@ use crate::fill::{self, Place, Refusal};
 use crate::template::{Hole, HoleKind, Piece, Template};
 
 /// Everything but what RFC 3986 calls unreserved.
-const RESERVED: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A URL with placeholders behind its host.
 #[derive(Clone, Debug)]
@@ -78,7 +77,10 @@ impl UrlTemplate {
                         continue;
                     }
                     if !is_query && value.is_empty() {
-                        return Err(fill::refused(hole, "is empty, where a part of a path is needed"));
+                        return Err(fill::refused(
+                            hole,
+                            "is empty, where a part of a path is needed",
+                        ));
                     }
                     url.extend(utf8_percent_encode(&value, RESERVED));
                 }
@@ -91,7 +93,9 @@ impl UrlTemplate {
     fn check(&self, url: String) -> Result<String, Refusal> {
         let path = url.split(['?', '#']).next().unwrap_or_default();
         if path.split('/').skip(3).any(|segment| matches!(segment, "." | "..")) {
-            return Err(Refusal("a part of the path is `.` or `..`, which would lead elsewhere".into()));
+            return Err(Refusal(
+                "a part of the path is `.` or `..`, which would lead elsewhere".into(),
+            ));
         }
         let same_origin = match (Url::parse(&self.base), Url::parse(&url)) {
             (Ok(base), Ok(filled)) => base.origin() == filled.origin(),

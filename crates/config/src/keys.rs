@@ -11,9 +11,9 @@ mod server;
 mod test;
 mod workflow;
 
+pub(crate) use command::{BACKEND, COMMAND_TOOL};
 #[cfg(test)]
 use command::{COMMAND, EDGELAKE_COMMAND, FILTER, RESPONSE};
-pub(crate) use command::{BACKEND, COMMAND_TOOL};
 pub(crate) use graph::{FILE, TOOL};
 pub(crate) use node::{ANY_NODE, CONDITION, EXPRESSION, NODE_KINDS, RETRY, kind_table};
 pub(crate) use procedure::{FRONT_MATTER, PROMPT, PROMPTS};

@@ -21,8 +21,8 @@ pub use command::{
 pub use graph::{GraphFile, ServerInfo, ToolDef, Version};
 pub use limits::ExecutionLimits;
 pub use node::{
-    Branch, CommandCall, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry,
-    Switch, Transform,
+    Branch, CommandCall, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind,
+    Parallel, Retry, Switch, Transform,
 };
 pub use procedure::{FrontMatter, GuardDef, HubDef, PromptDef};
 pub use server::{

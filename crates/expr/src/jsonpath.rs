@@ -6,9 +6,9 @@ mod steps;
 use jsonpath_rfc9535::Element;
 use mcpgraph_value::{MAX_DEPTH, Value};
 
-use crate::bounds::too_deep;
 pub use self::pipeline::{Filter, Pipeline, Wanted};
 use self::steps::{Step, steps, walk};
+use crate::bounds::too_deep;
 use crate::{ExprError, Limit, code};
 
 /// How many steps a query may take, by an estimate from above that is made before it runs.

@@ -71,7 +71,8 @@ impl EdgeLakeNode {
 fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Asked>>) {
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
     let Some(Ok(line)) = lines.next() else { return };
-    let mut asked = Asked { line, user_agent: String::new(), command: String::new(), destination: None };
+    let mut asked =
+        Asked { line, user_agent: String::new(), command: String::new(), destination: None };
     for header in lines.map_while(Result::ok).take_while(|line| !line.is_empty()) {
         let Some((name, value)) = header.split_once(':') else { continue };
         let value = value.trim().to_owned();
@@ -95,18 +96,23 @@ fn answer(asked: &Asked) -> Vec<u8> {
     }
     match command {
         "get status" => whole("200 OK", "text", "AnyLog@127.0.0.1:32548 running\r\n"),
-        "get noisy" => whole("200 OK", "text", "EL > \r\n[From Node 127.0.0.1:32548] {\"cpu\": 3}\r\nEL > "),
+        "get noisy" => {
+            whole("200 OK", "text", "EL > \r\n[From Node 127.0.0.1:32548] {\"cpu\": 3}\r\nEL > ")
+        }
         "blockchain get table bring.json" => whole("200 OK", "json", TABLES),
         // The error in the words after the status, and a body that is not in chunks.
         "fail reason" => {
-            format!("HTTP/1.1 400 {WRONG_DBMS}\r\nTransfer-Encoding: chunked\r\n\r\nbroken").into_bytes()
+            format!("HTTP/1.1 400 {WRONG_DBMS}\r\nTransfer-Encoding: chunked\r\n\r\nbroken")
+                .into_bytes()
         }
         "fail body" => whole(
             "400 Bad Request",
             "json",
             r#"{"err_code": 156, "err_text": "Wrong HTTP method used"}"#,
         ),
-        "fail ok" => whole("200 OK", "json", r#"{"err_code": 45, "err_text": "No network members"}"#),
+        "fail ok" => {
+            whole("200 OK", "json", r#"{"err_code": 45, "err_text": "No network members"}"#)
+        }
         "fail truncated" => {
             b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"Query\":[{\"a\": 1}".to_vec()
         }
@@ -116,11 +122,9 @@ fn answer(asked: &Asked) -> Vec<u8> {
             r#"{"err_code": 156, "err_text": "Wrong HTTP method used"}"#,
         ),
         // No rows, and then no key for them.
-        _ if command.contains("FROM empty") => whole(
-            "200 OK",
-            "json",
-            r#"{"Statistics":[{"Count":0,"Time":"00:00:00","Nodes":1}]}"#,
-        ),
+        _ if command.contains("FROM empty") => {
+            whole("200 OK", "json", r#"{"Statistics":[{"Count":0,"Time":"00:00:00","Nodes":1}]}"#)
+        }
         _ if command.starts_with("sql ") => whole(
             "200 OK",
             "json",

@@ -35,7 +35,8 @@ impl PostgresServer {
             return None;
         };
         // It refuses to run as root.
-        let user = is_root().then(|| ["postgres", "nobody"].into_iter().find_map(user_of)).flatten();
+        let user =
+            is_root().then(|| ["postgres", "nobody"].into_iter().find_map(user_of)).flatten();
         if is_root() && user.is_none() {
             eprintln!("skipped: PostgreSQL does not run as root, and there is no other user");
             return None;
@@ -62,7 +63,8 @@ impl PostgresServer {
             .output()
             .unwrap();
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let port =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let child = program("postgres")
             .arg("-D")
             .arg(&data)
@@ -103,7 +105,8 @@ fn binaries() -> Option<PathBuf> {
     folders.sort();
     let path = std::env::var_os("PATH").unwrap_or_default();
     folders.extend(std::env::split_paths(&path));
-    let is_whole = |folder: &&PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file());
+    let is_whole =
+        |folder: &&PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file());
     folders.iter().rev().find(is_whole).cloned()
 }
 

@@ -2,9 +2,9 @@
 
 use mcpgraph_value::Value;
 
+use super::Dialect;
 use super::check::{Rules, StatementError, check};
 use super::words::tokens;
-use super::Dialect;
 use crate::fill::{Refusal, argument, identifier, no_control_characters, refused, wrong_type};
 use crate::template::{Hole, HoleKind, Piece, Template};
 
@@ -45,7 +45,9 @@ impl SqlTemplate {
             for piece in &read.template.pieces {
                 match piece {
                     Piece::Text(text) => sample.push_str(text),
-                    Piece::Hole(hole) if hole.kind == HoleKind::Identifier => sample.push_str("\"x\""),
+                    Piece::Hole(hole) if hole.kind == HoleKind::Identifier => {
+                        sample.push_str("\"x\"")
+                    }
                     Piece::Hole(_) => sample.push_str(&dialect.parameter(1)),
                 }
             }
@@ -81,7 +83,9 @@ impl SqlTemplate {
                         return Err(wrong_type(hole, "a text", value));
                     };
                     no_control_characters(hole, text)?;
-                    tokens(text, self.dialect).map_err(|error| refused(hole, format!("is refused: {}", error.in_text(text))))?;
+                    tokens(text, self.dialect).map_err(|error| {
+                        refused(hole, format!("is refused: {}", error.in_text(text)))
+                    })?;
                     statement.push_str(text);
                 }
                 HoleKind::Plain | HoleKind::Number | HoleKind::Text => {

@@ -6,7 +6,7 @@ use mcpgraph_value::Value;
 use sqlparser::ast::{
     Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, OrderBy, OrderByExpr,
     OrderByKind, OrderByOptions, OrderBySort, Query, Select, SelectItem, SetExpr, Statement,
-    TableFactor, VisitMut as _, VisitorMut, Value as Literal,
+    TableFactor, Value as Literal, VisitMut as _, VisitorMut,
 };
 use sqlparser::parser::Parser;
 
@@ -156,7 +156,9 @@ fn order_by(given: &Value, dialect: Dialect) -> Result<Option<OrderBy>, Refusal>
 fn order(item: &Value, dialect: Dialect) -> Result<OrderByExpr, Refusal> {
     let (column, direction) = match item {
         Value::String(text) => match text.trim().rsplit_once(char::is_whitespace) {
-            Some((column, word)) if direction(word).is_some() => (column.to_owned(), direction(word)),
+            Some((column, word)) if direction(word).is_some() => {
+                (column.to_owned(), direction(word))
+            }
             _ => (text.to_string(), None),
         },
         Value::Object(members) => {
@@ -222,7 +224,8 @@ fn names(
     fits: impl Fn(&str) -> bool,
 ) -> Result<Vec<String>, Refusal> {
     let Some(given) = given else { return Ok(Vec::new()) };
-    let names: Vec<String> = texts(argument, given)?.into_iter().map(|name| name.trim().to_owned()).collect();
+    let names: Vec<String> =
+        texts(argument, given)?.into_iter().map(|name| name.trim().to_owned()).collect();
     if names.iter().all(|name| fits(name)) { Ok(names) } else { Err(not_a_name(argument)) }
 }
 
@@ -244,13 +247,13 @@ fn extended(name: &str) -> bool {
 fn texts(argument: &str, value: &Value) -> Result<Vec<String>, Refusal> {
     let texts: Option<Vec<String>> = match value {
         Value::String(text) => Some(vec![text.to_string()]),
-        Value::Array(items) => {
-            items.iter().map(|item| item.as_str().map(str::to_owned)).collect()
-        }
+        Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
         _ => None,
     };
     match texts {
-        Some(texts) if texts.is_empty() => Err(Refusal(format!("the argument `{argument}` is empty"))),
+        Some(texts) if texts.is_empty() => {
+            Err(Refusal(format!("the argument `{argument}` is empty")))
+        }
         Some(texts) if texts.len() <= MAX_PARTS => Ok(texts),
         Some(texts) => Err(Refusal(format!(
             "the argument `{argument}` has {} parts; the limit is {MAX_PARTS}",

@@ -164,7 +164,8 @@ impl Walk<'_> {
         let Some(built) = &self.rules.built else { return ControlFlow::Continue(()) };
         let name = plain_name(&function.name);
         let is_allowed = name.as_ref().is_some_and(|name| {
-            is_common(name) || built.functions.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+            is_common(name)
+                || built.functions.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
         });
         if is_allowed {
             return ControlFlow::Continue(());

@@ -17,7 +17,9 @@ pub(super) fn tokens(text: &str, dialect: Dialect) -> Result<Vec<TokenWithSpan>,
         let message = format!("it is {} bytes long; the limit is {MAX_TEXT}", text.len());
         return Err(StatementError { message, offset: None });
     }
-    if let Some((offset, found)) = text.char_indices().find(|(_, c)| is_invisible(*c) && !c.is_ascii_whitespace()) {
+    if let Some((offset, found)) =
+        text.char_indices().find(|(_, c)| is_invisible(*c) && !c.is_ascii_whitespace())
+    {
         let message = format!("it has the character U+{:04X} in it", u32::from(found));
         return Err(StatementError { message, offset: Some(offset) });
     }
@@ -55,7 +57,9 @@ fn refusal(token: &Token, dialect: Dialect) -> Option<String> {
                 _ => None,
             }
         }
-        Token::SingleQuotedString(text) if dialect == Dialect::EdgeLake && text.contains(['"', '\\']) => {
+        Token::SingleQuotedString(text)
+            if dialect == Dialect::EdgeLake && text.contains(['"', '\\']) =>
+        {
             Some("a text has a `\"` or `\\` in it, which would end the statement".to_owned())
         }
         Token::Number(_, is_long) if !is_long => None,

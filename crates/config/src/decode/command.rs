@@ -12,9 +12,9 @@ use super::tool::{self, no_schema};
 use super::variables::{Lookup, expand};
 use crate::keys::{BACKEND, COMMAND_TOOL, Shape};
 use crate::model::{
-    Allow, ArgValue, BackendDef, BackendKind, BackendRef, CommandCall, CommandDef,
-    ExecutionLimits, FilterDef, FilterValue, NodeDef, NodeKind, ResponseDef, ServerInfo, Spanned,
-    ToolDef, Transform,
+    Allow, ArgValue, BackendDef, BackendKind, BackendRef, CommandCall, CommandDef, ExecutionLimits,
+    FilterDef, FilterValue, NodeDef, NodeKind, ResponseDef, ServerInfo, Spanned, ToolDef,
+    Transform,
 };
 use crate::{Json, Kind, Member, Style, Text, Tree};
 
@@ -48,11 +48,7 @@ pub(super) fn backends(
     read
 }
 
-fn backend_kind(
-    record: &Record<'_>,
-    lookup: Lookup<'_>,
-    problems: &mut Problems,
-) -> BackendKind {
+fn backend_kind(record: &Record<'_>, lookup: Lookup<'_>, problems: &mut Problems) -> BackendKind {
     let words = ["edgelake", "process", "http", "sqlite", "postgres"];
     let written: Vec<&str> =
         words.into_iter().filter(|word| record.member(word).is_some()).collect();

@@ -10,8 +10,8 @@ use super::record::{Record, Strangers, text_of, word_of, wrong_type};
 use super::switch::switch;
 use crate::keys::{ANY_NODE, EXPRESSION, RETRY, Shape, kind_table};
 use crate::model::{
-    Branch, CommandCall, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry, Spanned,
-    Transform,
+    Branch, CommandCall, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry,
+    Spanned, Transform,
 };
 use crate::{Kind, Style, Text, Tree};
 

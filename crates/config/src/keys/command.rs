@@ -133,7 +133,11 @@ static PARTS: &[Key] = &[
         Shape::Flag,
         "Builds one SELECT from the arguments `table`, `select`, `where`, `group_by`, `order_by` and `limit`.",
     ),
-    Key::optional("allow_union", Shape::Flag, "Whether a statement may have UNION, EXCEPT or INTERSECT."),
+    Key::optional(
+        "allow_union",
+        Shape::Flag,
+        "Whether a statement may have UNION, EXCEPT or INTERSECT.",
+    ),
     Key::optional("allow_subqueries", Shape::Flag, "Whether a built SELECT may contain others."),
     Key::optional(
         "allow_functions",
@@ -157,7 +161,11 @@ static PARTS: &[Key] = &[
         "Exit codes that are no failure; `[0]` if it is not given.",
     ),
     Key::optional("url", Shape::Name, "The URL, whole or relative to the backend's."),
-    Key::optional("json", Shape::Any, "The body as JSON; `\"{name}\"` alone is the argument itself."),
+    Key::optional(
+        "json",
+        Shape::Any,
+        "The body as JSON; `\"{name}\"` alone is the argument itself.",
+    ),
     Key::optional("form", Shape::MapOf(&Shape::Scalar), "The body as a form."),
     Key::optional(
         "output",
@@ -207,7 +215,11 @@ pub(crate) static FILTER: Table = Table {
             Shape::Words(&["argument", "literal"]),
             "Where the value comes from; `argument` if there is none.",
         ),
-        Key::optional("argument", Shape::Name, "The argument to compare with; if it is not given, everything is kept."),
+        Key::optional(
+            "argument",
+            Shape::Name,
+            "The argument to compare with; if it is not given, everything is kept.",
+        ),
         Key::optional("value", Shape::Any, "The value to compare with, for `source: literal`."),
     ]],
 };
@@ -221,7 +233,11 @@ pub(crate) static COMMAND_TOOL: Table = Table {
         Key::required("name", Shape::Name, "The name clients call the tool by."),
         Key::optional("title", Shape::Text, "The name people see."),
         Key::optional("description", Shape::Text, "What the tool does, for the model."),
-        Key::optional("inputSchema", Shape::AnyObject, "The JSON Schema of the arguments; none if there is none."),
+        Key::optional(
+            "inputSchema",
+            Shape::AnyObject,
+            "The JSON Schema of the arguments; none if there is none.",
+        ),
         Key::optional("input_schema", Shape::AnyObject, "The same as `inputSchema`."),
         Key::optional("outputSchema", Shape::AnyObject, "The JSON Schema of the result."),
         Key::optional("output_schema", Shape::AnyObject, "The same as `outputSchema`."),
@@ -230,6 +246,11 @@ pub(crate) static COMMAND_TOOL: Table = Table {
         Key::optional("icons", Shape::AnyArray, "MCP icons, passed on as they are."),
         Key::optional("executionLimits", Shape::Record(&LIMITS), "The limits of this tool's runs."),
         Key::optional("command", Shape::Record(&COMMAND), "The command."),
-        Key { name: "edgelake_command", need: Need::Optional, shape: Shape::Record(&EDGELAKE_COMMAND), doc: "The command, for the EdgeLake node of this file." },
+        Key {
+            name: "edgelake_command",
+            need: Need::Optional,
+            shape: Shape::Record(&EDGELAKE_COMMAND),
+            doc: "The command, for the EdgeLake node of this file.",
+        },
     ]],
 };

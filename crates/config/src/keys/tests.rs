@@ -6,9 +6,9 @@ use mcpgraph_diagnostics::{Diagnostics, Source, Span};
 use mcpgraph_value::Value;
 
 use super::{
-    ANSWER, ANY_NODE, CONDITION, EXPECT, EXPECTED_ERROR, EXPOSE, EXPOSED_ARGUMENT, EXPOSED_TOOL,
-    EXPRESSION, FILE, HOOK, Key, MOCK_ERROR, NODE_KINDS, Need, RETRY, SERVER, Shape, TEST,
-    TEST_FILE, TOOL, Table, WORKFLOW,
+    ANSWER, ANY_NODE, BACKEND, COMMAND, COMMAND_TOOL, CONDITION, EDGELAKE_COMMAND, EXPECT,
+    EXPECTED_ERROR, EXPOSE, EXPOSED_ARGUMENT, EXPOSED_TOOL, EXPRESSION, FILE, FILTER, HOOK, Key, MOCK_ERROR, NODE_KINDS, Need, RESPONSE,
+    RETRY, SERVER, Shape, TEST, TEST_FILE, TOOL, Table, WORKFLOW,
 };
 use crate::{json_schema, read_graph, read_tests, test_schema};
 
@@ -55,6 +55,19 @@ fn places() -> Vec<Place> {
         place(&EXPRESSION, &node("type: transform, transform: {@}")),
         place(&EXPRESSION, &node("type: foreach, items: {@}")),
     ];
+    for key in BACKEND.keys() {
+        places.push(place(record(key), &format!("backend: {{{}: {{@}}}}", key.name)));
+    }
+    places.extend([
+        place(&BACKEND, "backend: {@}"),
+        place(&BACKEND, "backends: {b: {@}}"),
+        place(&COMMAND_TOOL, "tools: [{command: {}, @}]"),
+        place(&COMMAND_TOOL, "tools: [{edgelake_command: {}, @}]"),
+        place(&COMMAND, "tools: [{command: {@}}]"),
+        place(&EDGELAKE_COMMAND, "tools: [{edgelake_command: {@}}]"),
+        place(&RESPONSE, "tools: [{command: {response_parser: {@}}}]"),
+        place(&FILTER, "tools: [{command: {response_parser: {filter: {@}}}}]"),
+    ]);
     for (kind, table) in NODE_KINDS {
         places.push(place(table, &node(&format!("type: {kind}, @"))));
     }

@@ -113,16 +113,25 @@ tools:
     let row = json!([{"id": 2, "name": "O'Reilly", "price": 10, "photo": "AQI="}]);
     assert_eq!(called(&mut served, "by_name", json!({"name": "O'Reilly"})), row);
     assert_eq!(called(&mut served, "by_name", json!({"name": "' OR '1'='1"})), json!([]));
-    assert_eq!(called(&mut served, "by_ids", json!({"ids": [2, 1, 7]})), json!([{"id": 1}, {"id": 2}]));
-    let cheap = json!({"table": "items", "select": ["name", "price * 2 AS double"], "where": "price < 5"});
+    assert_eq!(
+        called(&mut served, "by_ids", json!({"ids": [2, 1, 7]})),
+        json!([{"id": 1}, {"id": 2}])
+    );
+    let cheap =
+        json!({"table": "items", "select": ["name", "price * 2 AS double"], "where": "price < 5"});
     assert_eq!(called(&mut served, "query", cheap), json!([{"name": "tea", "double": 5}]));
-    let (said, code) = failed(&mut served, "query", json!({"table": "items", "where": "1=1; DROP TABLE items"}));
+    let (said, code) =
+        failed(&mut served, "query", json!({"table": "items", "where": "1=1; DROP TABLE items"}));
     assert!(said.contains("another would begin (here: `1=1⟨here⟩; DROP TABLE items`)"), "{said}");
     assert_eq!(code, "MG0420");
     // A name in double quotes that is none is an error, and no text.
-    let (said, _) = failed(&mut served, "query", json!({"table": "items", "where": "nope = 'nope'"}));
+    let (said, _) =
+        failed(&mut served, "query", json!({"table": "items", "where": "nope = 'nope'"}));
     assert!(said.contains("no such column"), "{said}");
-    assert_eq!(called(&mut served, "add", json!({"id": 3, "name": "x"})), json!({"rowsChanged": 1}));
+    assert_eq!(
+        called(&mut served, "add", json!({"id": 3, "name": "x"})),
+        json!({"rowsChanged": 1})
+    );
     assert_eq!(called(&mut served, "by_ids", json!({"ids": [3]})), json!([{"id": 3}]));
 }
 
@@ -168,7 +177,10 @@ fn service() -> String {
                 ("200 OK", json!({"line": line, "body": body, "key": key}))
             };
             let answer = answer.to_string();
-            let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", answer.len());
+            let head = format!(
+                "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                answer.len()
+            );
             stream.write_all(format!("{head}{answer}").as_bytes()).unwrap();
         }
     });
@@ -283,5 +295,8 @@ fn a_tool_is_added_by_yaml_alone() {
     let mut served = serve(&text);
     assert_eq!(called(&mut served, "cheaper_than", json!({"price": 15})), json!(["tea", "cup"]));
     let found = called(&mut served, "items_like", json!({"pattern": "%p%"}));
-    assert_eq!(found, json!([{"id": 2, "name": "cup", "price": 10}, {"id": 3, "name": "pot", "price": 30}]));
+    assert_eq!(
+        found,
+        json!([{"id": 2, "name": "cup", "price": 10}, {"id": 3, "name": "pot", "price": 30}])
+    );
 }

@@ -40,11 +40,17 @@ tools:
     });
     let found = called(&mut served, "tables", query);
     assert_eq!(found, json!([{"schema_name": "information_schema", "n": 1}]));
-    for hostile in ["pg_sleep(1) IS NULL", "1=1; SELECT 1", "exists (select 1)", "pg_read_file('x') = ''"] {
+    for hostile in
+        ["pg_sleep(1) IS NULL", "1=1; SELECT 1", "exists (select 1)", "pg_read_file('x') = ''"]
+    {
         let arguments = json!({"table": "information_schema.schemata", "where": hostile});
         assert_eq!(failed(&mut served, "tables", arguments).1, "MG0420", "{hostile}");
     }
-    let (said, code) = failed(&mut served, "types", json!({"n": "x", "f": 1, "t": "", "d": "2026-01-01", "j": 1, "b": true, "z": null}));
+    let (said, code) = failed(
+        &mut served,
+        "types",
+        json!({"n": "x", "f": 1, "t": "", "d": "2026-01-01", "j": 1, "b": true, "z": null}),
+    );
     assert!(said.contains("invalid input syntax") && said.contains("read (postgres)"), "{said}");
     assert_eq!(code, "MG0421");
     // Nothing is written through a backend that only reads, whatever the statement is.
