@@ -75,7 +75,9 @@ impl From<OutboundError> for CommandError {
             | OutboundError::Request(_) => ErrorKind::Refused,
         };
         let hint = match &error {
-            OutboundError::Refused { .. } | OutboundError::NotAllowed { .. } => "; `allow_hosts` of the backend can name it",
+            OutboundError::Refused { .. } | OutboundError::NotAllowed { .. } => {
+                "; `allow_hosts` of the backend can name it"
+            }
             _ => "",
         };
         Self::new(kind, format!("{error}{hint}"))

@@ -46,14 +46,16 @@ pub struct Limits {
 #[derive(Default)]
 pub struct Backends {
     /// The carriers that were used last, the latest at the end.
-    carriers: Mutex<Vec<(Arc<Backend>, Arc<dyn Carrier>)>>,
+    carriers: Mutex<Vec<Known>>,
 }
+
+type Known = (Arc<Backend>, Arc<dyn Carrier>);
 
 /// How many backends keep their connections.
 const MAX_CARRIERS: usize = 64;
 
 /// How long a command may take that no node has given a time.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+const LONGEST: Duration = Duration::from_hours(24);
 
 impl Backends {
     /// No backends yet; each is made when it is first used.

@@ -1,6 +1,7 @@
 //! SQLite databases.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -61,7 +62,7 @@ impl Carrier for Sqlite {
     }
 }
 
-fn open(path: &PathBuf, write: bool) -> Result<Connection, CommandError> {
+fn open(path: &Path, write: bool) -> Result<Connection, CommandError> {
     let unavailable = |error: rusqlite::Error| {
         let message = format!("the database cannot be opened: {error}");
         CommandError::new(ErrorKind::Unavailable, message)
@@ -88,8 +89,7 @@ fn rows(
     limit: usize,
 ) -> Result<Value, CommandError> {
     let mut statement = connection.prepare(statement).map_err(failed)?;
-    let names: Vec<std::sync::Arc<str>> =
-        statement.column_names().into_iter().map(std::sync::Arc::from).collect();
+    let names: Vec<Arc<str>> = statement.column_names().map(Arc::from).collect();
     let parameters = rusqlite::params_from_iter(parameters.into_iter().map(bound));
     let mut found = statement.query(parameters).map_err(failed)?;
     let mut rows = Vec::new();
@@ -97,7 +97,7 @@ fn rows(
     while let Some(row) = found.next().map_err(failed)? {
         let mut members = Map::with_capacity(names.len());
         for (index, name) in names.iter().enumerate() {
-            members.insert(std::sync::Arc::clone(name), value(row.get_ref(index).map_err(failed)?));
+            members.insert(Arc::clone(name), value(row.get_ref(index).map_err(failed)?));
         }
         let row = Value::from(members);
         bytes += row.approximate_bytes();

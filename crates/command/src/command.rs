@@ -289,7 +289,7 @@ fn built_for_edgelake(arguments: &Value, rules: &Rules) -> Result<String, Refusa
     let mut options = String::from("format = json");
     for (word, names) in [("include", &built.include), ("extend", &built.extend)] {
         if !names.is_empty() {
-            options.push_str(&format!(" and {word} = ({})", names.join(", ")));
+            options.extend([" and ", word, " = (", &names.join(", "), ")"]);
         }
     }
     Ok(format!("sql {database} {options} \"{}\"", built.statement))

@@ -57,14 +57,15 @@ pub fn compile(
 }
 
 fn label(def: &CommandDef) -> Arc<str> {
-    let argv = def
-        .argv
-        .as_ref()
-        .map(|argv| argv.iter().map(|item| item.as_str()).collect::<Vec<_>>().join(" "));
+    let argv =
+        def.argv.as_ref().map(|argv| argv.iter().map(Text::as_str).collect::<Vec<_>>().join(" "));
     let text = def.template.as_ref().or(def.url.as_ref()).map(|text| text.as_str().to_owned());
     let text = text.or(argv).unwrap_or_else(|| "sql".to_owned());
     text.chars().take(LABEL).collect::<String>().into()
 }
+
+/// A template, where it is written, and the arguments by which it is chosen.
+type ChosenBy = (Vec<Arc<str>>, Text, Template);
 
 struct Compiler<'a, 'f> {
     def: &'a CommandDef,
@@ -320,7 +321,7 @@ impl Compiler<'_, '_> {
     }
 
     /// All templates in the order they are tried, each with the arguments it needs.
-    fn templates(&mut self) -> Option<Vec<(Vec<Arc<str>>, Text, Template)>> {
+    fn templates(&mut self) -> Option<Vec<ChosenBy>> {
         let mut full = Vec::new();
         let mut with = Vec::new();
         let mut is_wrong = false;

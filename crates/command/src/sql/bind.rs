@@ -46,7 +46,7 @@ impl SqlTemplate {
                 match piece {
                     Piece::Text(text) => sample.push_str(text),
                     Piece::Hole(hole) if hole.kind == HoleKind::Identifier => {
-                        sample.push_str("\"x\"")
+                        sample.push_str("\"x\"");
                     }
                     Piece::Hole(_) => sample.push_str(&dialect.parameter(1)),
                 }
@@ -75,7 +75,7 @@ impl SqlTemplate {
                         return Err(wrong_type(hole, "a text", value));
                     };
                     identifier(hole, name)?;
-                    statement.push_str(&format!("\"{name}\""));
+                    statement.extend(["\"", name, "\""]);
                 }
                 HoleKind::Raw => {
                     let value = argument(hole, arguments)?;
@@ -132,7 +132,7 @@ impl SqlTemplate {
             }
             parameters.push(value);
             let separator = if index > 0 { ", " } else { "" };
-            statement.push_str(&format!("{separator}{}", self.dialect.parameter(parameters.len())));
+            statement.extend([separator, &self.dialect.parameter(parameters.len())]);
         }
         Ok(())
     }

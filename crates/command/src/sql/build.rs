@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use mcpgraph_value::Value;
+use mcpgraph_value::{Number, Value};
 use sqlparser::ast::{
     Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, OrderBy, OrderByExpr,
     OrderByKind, OrderByOptions, OrderBySort, Query, Select, SelectItem, SetExpr, Statement,
@@ -48,21 +48,19 @@ pub(crate) fn build(arguments: &Value, dialect: Dialect, rules: &Rules) -> Resul
         None => vec![SelectItem::Wildcard(sqlparser::ast::WildcardAdditionalOptions::default())],
         Some(columns) => texts("select", columns)?
             .iter()
-            .map(|text| part("select", text, dialect, |parser| parser.parse_select_item()))
+            .map(|text| part("select", text, dialect, Parser::parse_select_item))
             .collect::<Result<_, _>>()?,
     };
     select.selection = match given("where") {
         None => None,
         Some(Value::String(text)) if text.trim().is_empty() => None,
-        Some(Value::String(text)) => {
-            Some(part("where", text, dialect, |parser| parser.parse_expr())?)
-        }
+        Some(Value::String(text)) => Some(part("where", text, dialect, Parser::parse_expr)?),
         Some(other) => return Err(not("where", "a text", other)),
     };
     if let Some(groups) = given("group_by") {
         let groups = texts("group_by", groups)?
             .iter()
-            .map(|text| part("group_by", text, dialect, |parser| parser.parse_expr()))
+            .map(|text| part("group_by", text, dialect, Parser::parse_expr))
             .collect::<Result<_, _>>()?;
         select.group_by = GroupByExpr::Expressions(groups, Vec::new());
     }
@@ -117,7 +115,7 @@ fn part<T>(
     name: &str,
     text: &str,
     dialect: Dialect,
-    parse: impl FnOnce(&mut Parser<'_>) -> Result<T, sqlparser::parser::ParserError>,
+    parse: impl FnOnce(&mut Parser<'static>) -> Result<T, sqlparser::parser::ParserError>,
 ) -> Result<T, Refusal> {
     let refused = |error: StatementError| {
         Refusal(format!("the argument `{name}` is refused: {}", error.in_text(text)))
@@ -176,7 +174,7 @@ fn order(item: &Value, dialect: Dialect) -> Result<OrderByExpr, Refusal> {
         }
         other => return Err(not("order_by", "texts or objects", other)),
     };
-    let expr = part("order_by", &column, dialect, |parser| parser.parse_expr())?;
+    let expr = part("order_by", &column, dialect, Parser::parse_expr)?;
     let options = OrderByOptions { sort: direction, nulls_first: None };
     Ok(OrderByExpr { expr, options, with_fill: None })
 }
@@ -192,7 +190,7 @@ fn direction(word: &str) -> Option<OrderBySort> {
 fn limit(given: Option<&Value>) -> Result<i64, Refusal> {
     match given {
         None => Ok(DEFAULT_LIMIT),
-        Some(value) => match value.as_number().and_then(|number| number.as_i64()) {
+        Some(value) => match value.as_number().and_then(Number::as_i64) {
             Some(limit) if (1..=MAX_LIMIT).contains(&limit) => Ok(limit),
             _ => Err(Refusal(format!(
                 "the argument `limit` needs to be a whole number from 1 to {MAX_LIMIT}"
@@ -293,7 +291,9 @@ fn quote_names(statement: &mut Statement, dialect: Dialect) {
             match expr {
                 Expr::Identifier(ident) => self.quote(ident),
                 Expr::CompoundIdentifier(parts) => {
-                    parts.iter_mut().for_each(|part| self.quote(part));
+                    for part in parts {
+                        self.quote(part);
+                    }
                 }
                 _ => {}
             }

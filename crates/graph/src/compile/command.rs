@@ -22,7 +22,9 @@ impl<'a> Compiler<'a, '_> {
             self.report.source(),
             &mut found,
         );
-        found.into_iter().for_each(|diagnostic| self.report.push(diagnostic));
+        for diagnostic in found {
+            self.report.push(diagnostic);
+        }
         command
     }
 

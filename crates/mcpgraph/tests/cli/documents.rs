@@ -92,9 +92,9 @@ fn works(line: &str, folder: &Path) -> Output {
 }
 
 /// Problems that a part of a file has only because the rest of it is missing.
-const OF_PARTS: [&str; 10] = [
-    "MG0115", "MG0120", "MG0203", "MG0205", "MG0207", "MG0208", "MG0209", "MG0212", "MG0213",
-    "MG0303",
+const OF_PARTS: [&str; 11] = [
+    "MG0115", "MG0120", "MG0144", "MG0203", "MG0205", "MG0207", "MG0208", "MG0209", "MG0212",
+    "MG0213", "MG0303",
 ];
 
 #[test]

@@ -26,7 +26,7 @@ tools:
     command: { argv: [wc, -c], stdin: "{text}" }
     inputSchema: { type: object, properties: { text: { type: string } } }
   - name: code
-    command: { argv: [sh, -c, "echo '{\"code\": 3}'; echo oh >&2; exit 3"], success_codes: [0, 3] }
+    command: { argv: [sh, -c, "echo '{{\"code\": 3}}'; echo oh >&2; exit 3"], success_codes: [0, 3] }
   - name: fail
     command: { argv: [sh, -c, "echo no such thing >&2; exit 4"] }
   - name: missing
@@ -268,8 +268,8 @@ tools:
     let drawn = run(&["graph", "count", "-g", path]);
     assert!(drawn.contains("measure<br/>tools"), "{drawn}");
     let listed = run(&["runs", "ls", "--json"]);
-    let id = serde_json::from_str::<Value>(listed.lines().next().unwrap()).unwrap();
-    let id = id["id"].as_str().or_else(|| id["runs"][0]["id"].as_str()).unwrap().to_owned();
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let id = listed["runs"][0]["id"].as_str().unwrap().to_owned();
     // A replay sends nothing and finds the same.
     run(&["runs", "replay", &id, "-g", path]);
 }
