@@ -506,7 +506,7 @@ impl FileArgs {
     pub(crate) fn served(&self) -> anyhow::Result<Files> {
         match (self.files(), &self.mcp) {
             (Err(_), Some(mcp)) if self.graph.is_none() => {
-                Ok(Files { graph: mcp.clone(), mcp: Some(mcp.clone()) })
+                Ok(Files { graph: mcp.clone(), mcp: Some(mcp.clone()), edgelake: None })
             }
             (files, _) => files,
         }
