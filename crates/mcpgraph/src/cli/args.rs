@@ -451,7 +451,7 @@ impl Command {
                 if before.graph.is_some() {
                     return Err(super::usage("sop takes files without -g: mcpgraph sop FILE"));
                 }
-                take_file("-m", &mut args.mcp, before.mcp)
+                take("-m", &mut args.mcp, before.mcp)
             }
             Self::Schema(_)
             | Self::Workflows(_)
