@@ -9,6 +9,7 @@ mod command;
 mod setup_tests;
 mod start_order;
 mod studio;
+mod system;
 mod test;
 mod workspace;
 

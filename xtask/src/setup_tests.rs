@@ -1,9 +1,11 @@
 //! `cargo xtask setup-tests`: what the tests need beyond the Rust toolchain.
 //!
 //! Every part has lock files in the repository that pin its versions, and is installed again only
-//! when they change. Everything goes below the target directory, nothing into the machine.
+//! when they change. All of that goes below the target directory; PostgreSQL comes from the
+//! machine, or is installed there.
 
 mod npm;
+mod postgres;
 mod python;
 
 use std::{fs, path::Path, time::Instant};
@@ -51,6 +53,7 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
             .with_context(|| format!("could not write {}", stamp.display()))?;
         eprintln!("{}: installed in {:.1} s", part.name, started.elapsed().as_secs_f64());
     }
+    postgres::install();
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use anyhow::ensure;
 
 use crate::{
     command::{run_quietly, run_visibly},
+    system,
     workspace::Workspace,
 };
 
@@ -62,12 +63,7 @@ fn browser() -> anyhow::Result<PathBuf> {
     }
     let path = Path::new(CHROMIUM);
     if !path.exists() {
-        eprintln!("chromium: installing");
-        let packages = ["install", "--yes", "--no-install-recommends", "chromium"];
-        run_quietly(
-            Command::new("apt-get").args(packages),
-            "name a Chromium with the variable CHROMIUM",
-        )?;
+        system::install("chromium", "name a Chromium with the variable CHROMIUM")?;
     }
     Ok(path.to_owned())
 }
