@@ -96,5 +96,6 @@ impl Procedures {
         self.with_walk(key, |walk| walk.used(permit, done.clone(), value.clone())).await;
         let arguments = Value::from_json(&arguments.to_string()).unwrap_or_default();
         self.records.used(key, &tool, arguments, took, &output);
+        self.records.committed(key).await;
     }
 }

@@ -202,6 +202,7 @@ impl Procedures {
             Failure::new(codes::CONVERSATION_LIMIT, message)
         })?;
         self.records.begin(&key, &procedure, &sop_file, origin(call));
+        self.records.committed(&key).await;
         self.tell_of_tools(mode);
         let mut answer = answer::loaded(&procedure, mode, &warnings);
         if let Some(handle) = handle {
@@ -244,6 +245,7 @@ impl Procedures {
         });
         let (answer, summary) = planned.await.ok_or_else(|| self.lost(call))??;
         self.records.note(&key, LogLevel::Info, &format!("todos: {summary}"));
+        self.records.committed(&key).await;
         Ok(answer)
     }
 
@@ -267,6 +269,7 @@ impl Procedures {
             (answer, changed.then_some(walk.mode()))
         });
         let (answer, changed) = moved.await.ok_or_else(|| self.lost(call))?;
+        self.records.committed(&key).await;
         if let Some(mode) = changed {
             self.tell_of_tools(mode);
         }

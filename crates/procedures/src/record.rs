@@ -144,6 +144,16 @@ impl Records {
         }
     }
 
+    /// Waits, but not for ever, until what happened in a conversation is in the record: what an
+    /// agent has heard of is never lost.
+    pub(crate) async fn committed(&self, key: &Key) {
+        let commit = self.open.lock().get_mut(key).map(|record| record.recorder.committed());
+        if let Some(commit) = commit {
+            // A loss is counted and logged where it happens; it is no reason to fail a call.
+            commit.await;
+        }
+    }
+
     /// The conversations whose walks are under way.
     pub(crate) fn keys(&self) -> Vec<Key> {
         self.open.lock().keys().cloned().collect()
