@@ -1,12 +1,10 @@
 //! `cargo xtask test`: everything that must pass, with a summary at the end.
 
-use std::fs;
 use std::time::Instant;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 
 use crate::{
-    client,
     command::run_visibly,
     setup_tests, studio,
     workspace::{Workspace, cargo},
@@ -36,7 +34,6 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
         let tests = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
         step("tests", &|| cargo_step(workspace, &tests));
     }
-    step("the README's first command", &|| first_command(workspace));
     step("studio", &|| studio::check(workspace));
     step("studio in a browser", &|| studio::end_to_end(workspace));
     step("documentation tests", &|| cargo_step(workspace, &["test", "--workspace", "--doc"]));
@@ -68,19 +65,6 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
 
 fn cargo_step(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<()> {
     run_visibly(cargo().args(arguments).current_dir(&workspace.root).env(REQUIRE_ENVIRONMENT, "1"))
-}
-
-/// Runs what the README offers first, as it stands there but for the profile.
-fn first_command(workspace: &Workspace) -> anyhow::Result<()> {
-    let readme = fs::read_to_string(workspace.root.join("README.md"))?;
-    let command = readme
-        .lines()
-        .find_map(|line| line.strip_prefix("cargo run --release "))
-        .context("README.md has no line that begins with `cargo run --release`")?;
-    let mut run = cargo();
-    run.arg("run").args(command.split_whitespace()).current_dir(&workspace.root);
-    // What is tried here is not to be found among the runs of whoever tests.
-    run_visibly(run.env(client::RUNS, workspace.target.join("test-env/runs")))
 }
 
 /// Whether a subcommand that does not come with cargo is installed.

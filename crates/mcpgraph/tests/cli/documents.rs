@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Output,
+    process::{Command, Output},
 };
 
 use mcpgraph::load::Files;
@@ -78,6 +78,21 @@ fn what_the_readme_says_to_try_works() {
             assert_eq!(json(&output.stdout), json(promised.trim().as_bytes()), "{line}");
         }
     }
+}
+
+/// There are two programs, and `cargo run` without a name must mean the one the README means.
+#[test]
+fn cargo_run_means_the_product() {
+    let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let metadata = json(&output.stdout);
+    let packages = metadata["packages"].as_array().unwrap();
+    let product = packages.iter().find(|package| package["name"] == "mcpgraph").unwrap();
+    assert_eq!(product["default_run"], "mcpgraph");
 }
 
 fn json(text: &[u8]) -> Value {
