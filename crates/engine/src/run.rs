@@ -49,6 +49,16 @@ pub struct Run {
     /// What it came to, which is final while detached calls are still under way.
     answer: Option<Result<Value, RunError>>,
     outcome: Option<Result<Value, RunError>>,
+    /// The step whose failure nothing has taken care of.
+    failing: Option<Box<Failing>>,
+}
+
+/// The step at which a run failed: the innermost one that nothing took care of.
+pub struct Failing {
+    /// Its number.
+    pub step: StepId,
+    /// What it saw.
+    pub view: ScopeView,
 }
 
 type ScopeId = u64;
@@ -128,6 +138,7 @@ impl Run {
             waited: Duration::ZERO,
             answer: None,
             outcome: None,
+            failing: None,
         };
         let input = tool.input.with_defaults(&input);
         run.events.push(Event::Started {
@@ -256,6 +267,11 @@ impl Run {
         self.outcome.as_ref()
     }
 
+    /// The step at which the run failed, if it did and at a step.
+    pub fn failing(&self) -> Option<&Failing> {
+        self.failing.as_deref()
+    }
+
     /// What the outputs of the run hold in memory, about.
     pub fn context_bytes(&self) -> usize {
         self.context_bytes
@@ -286,12 +302,26 @@ impl Run {
     /// Stops everything that is under way and ends the run.
     fn give_up(&mut self, error: RunError, now: Duration) {
         let under_way: Vec<TaskId> = self.steps.keys().rev().copied().collect();
-        for step in under_way {
-            self.stop_step(step, &error, now);
+        for id in under_way {
+            if let Some((number, scope)) =
+                self.steps.get(&id).and_then(|s| Some((s.number?, s.scope)))
+            {
+                self.keep_failing(number, scope);
+            }
+            self.stop_step(id, &error, now);
         }
         self.stop_detached(&error, now);
         let outcome = self.answer.take().unwrap_or(Err(error));
         self.finish(outcome, now);
+    }
+
+    /// Remembers where the run fails, unless it is failing already for something further inside.
+    fn keep_failing(&mut self, step: StepId, scope: ScopeId) {
+        if self.failing.is_none()
+            && let Some(scope) = self.scopes.get(&scope)
+        {
+            self.failing = Some(Box::new(Failing { step, view: scope.view.clone() }));
+        }
     }
 
     /// The run came to something. It has ended when nothing is under way any more.

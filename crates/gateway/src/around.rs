@@ -196,6 +196,7 @@ fn start(
             Err(_) => running.await.unwrap_or_else(|_| Finished {
                 run,
                 outcome: Err(RunError::new(ErrorKind::Internal, "the run of a workflow was lost")),
+                failed: None,
             }),
         }
     }

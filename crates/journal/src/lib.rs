@@ -36,6 +36,7 @@ pub use difference::DivergenceReport;
 pub use error::{JournalError, Missing, MissingPart};
 pub use id::RunId;
 pub use journal::{Follower, Journal, JournalStatus};
+pub use mask::Masker;
 pub use mcpgraph_graph::{Digest, NotADigest};
 pub use options::{JournalOptions, Redaction, Retention};
 pub use origin::{Face, Origin, Parent, TraceContext};

@@ -1,4 +1,4 @@
-//! Masks what nobody may read, before it is written.
+//! Masks what nobody may read, before it is written or sent.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ const MAX_NESTED_TEXTS: usize = 4;
 /// Looks for secrets and fields. Nearly everything has none, which one look at its text tells; only
 /// what may have some is taken apart.
 #[derive(Debug, Default)]
-pub(crate) struct Masker {
+pub struct Masker {
     /// Finds everything that might have to be masked, and now and then something else.
     finder: Option<AhoCorasick>,
     /// Finds the secrets themselves; of two that overlap, the longer one.
@@ -28,7 +28,8 @@ pub(crate) struct Masker {
 }
 
 impl Masker {
-    pub(crate) fn new(redaction: &Redaction) -> Self {
+    /// Masks what a redaction says.
+    pub fn new(redaction: &Redaction) -> Self {
         let mut secrets: Vec<&str> = redaction.secrets.iter().map(String::as_str).collect();
         secrets.retain(|secret| secret.len() >= SHORTEST_SECRET);
         secrets.sort_unstable();
@@ -79,7 +80,7 @@ impl Masker {
     }
 
     /// The text with its secrets masked.
-    pub(crate) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match &self.secrets {
             Some(secrets) if secrets.is_match(text) => {
                 let mut masked = String::with_capacity(text.len());
@@ -94,7 +95,7 @@ impl Masker {
     }
 
     /// A text that is JSON, as what a client says of itself, masked as such.
-    pub(crate) fn json_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn json_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !self.suspects(text.as_bytes()) {
             return Cow::Borrowed(text);
         }

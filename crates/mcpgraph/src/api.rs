@@ -129,7 +129,7 @@ impl McpGraph {
         let world = World::new(Arc::clone(&upstreams));
         let runtime = Runtime::new(Arc::new(world)).with(instruments.clone());
         let masks = Masks::default();
-        masks.add(&file, instruments.journal.as_deref());
+        masks.add(&file, &instruments);
         let discovery = file.discovery;
         Self { graph, servers: file.servers, discovery, upstreams, runtime, instruments, masks }
     }
@@ -194,7 +194,7 @@ impl McpGraph {
     /// Takes over a changed file: its servers first, so that its tools find them.
     pub(crate) fn replace(&self, gateway: &Gateway, file: &GraphFile, graph: Arc<Graph>) {
         self.upstreams.replace(specs(&file.servers));
-        self.masks.add(file, self.instruments.journal.as_deref());
+        self.masks.add(file, &self.instruments);
         let instruments = self.instruments.clone();
         let offer = Offer::new(graph, &file.servers, &self.upstreams, instruments);
         gateway.replace(offer.with_discovery(file.discovery));

@@ -1,9 +1,10 @@
-//! What records of runs must not show.
+//! What records and traces of runs must not show.
 
 use std::collections::BTreeSet;
 
 use mcpgraph_config::model::{BackendDef, GraphFile, ServerDef};
-use mcpgraph_journal::{Journal, Redaction};
+use mcpgraph_journal::Redaction;
+use mcpgraph_runtime::Instruments;
 use parking_lot::Mutex;
 
 use crate::load;
@@ -17,14 +18,13 @@ pub(crate) struct Masks {
 
 impl Masks {
     /// Masks what a file says from now on.
-    pub(crate) fn add(&self, file: &GraphFile, journal: Option<&Journal>) {
-        let Some(journal) = journal else { return };
+    pub(crate) fn add(&self, file: &GraphFile, instruments: &Instruments) {
         let mut known = self.known.lock();
         let servers = file.servers.iter().flat_map(ServerDef::masked);
         let masked = servers.chain(file.backends.iter().flat_map(BackendDef::masked));
         known.0.extend(masked.filter(|value| !load::is_own_value(value, file)).map(str::to_owned));
         known.1.extend(file.redact.iter().map(ToString::to_string));
-        journal.set_redaction(&Redaction {
+        instruments.set_redaction(&Redaction {
             secrets: known.0.iter().cloned().collect(),
             fields: known.1.iter().cloned().collect(),
         });

@@ -25,8 +25,8 @@ use crate::evaluate::Evaluator;
 use crate::live::Entered;
 use crate::watch::Watchers;
 use crate::{
-    Caller, DebugSession, EffectCall, Effects, Instruments, Observer, RunStart, Said, Silent,
-    Wrapped,
+    Caller, DebugSession, EffectCall, Effects, Finished, Instruments, Observer, RunStart, Said,
+    Silent, Wrapped,
 };
 
 /// Executes runs. One serves any number of them at once; they share nothing but it.
@@ -61,15 +61,6 @@ pub struct Execution {
     /// Told what the run came to before it has ended, where calls that nothing waits for are still
     /// under way then. From there on nobody can cancel it.
     pub answer: Option<oneshot::Sender<Finished>>,
-}
-
-/// How a run ended.
-#[derive(Clone, Debug)]
-pub struct Finished {
-    /// The run.
-    pub run: RunId,
-    /// Its result or its error.
-    pub outcome: Result<Value, RunError>,
 }
 
 /// After how many steps in a row a run lets others have their turn.
@@ -128,13 +119,14 @@ impl Runtime {
     async fn guarded(&self, execution: Execution, begun: Option<Begun>) -> Finished {
         let run = execution.id;
         let driven = AssertUnwindSafe(self.drive(execution, begun)).catch_unwind().await;
-        let outcome = driven.unwrap_or_else(|_| {
-            Err(RunError::new(ErrorKind::Internal, "the run failed by a fault of mcpgraph"))
-        });
-        Finished { run, outcome }
+        driven.unwrap_or_else(|_| {
+            let fault = "the run failed by a fault of mcpgraph";
+            let outcome = Err(RunError::new(ErrorKind::Internal, fault));
+            Finished { run, outcome, failed: None }
+        })
     }
 
-    async fn drive(&self, execution: Execution, begun: Option<Begun>) -> Result<Value, RunError> {
+    async fn drive(&self, execution: Execution, begun: Option<Begun>) -> Finished {
         let Execution {
             id,
             graph,
@@ -176,6 +168,7 @@ impl Runtime {
         };
         let mut drive = Drive {
             runtime: self,
+            id,
             run,
             clock,
             watchers,
@@ -184,7 +177,7 @@ impl Runtime {
             cancel,
             meta,
             wrapped,
-            answer: answer.map(|answer| (id, answer)),
+            answer,
             work: Work {
                 running: FuturesUnordered::new(),
                 stops: HashMap::new(),
@@ -192,9 +185,9 @@ impl Runtime {
             },
             happened: Vec::new(),
         };
-        let outcome = drive.until_it_ends().instrument(span).await;
+        let finished = drive.until_it_ends().instrument(span).await;
         drive.watchers.committed().await;
-        outcome
+        finished
     }
 }
 
@@ -221,6 +214,7 @@ pub(crate) struct Begun {
 /// A run under way.
 struct Drive<'a> {
     runtime: &'a Runtime,
+    id: RunId,
     run: Run,
     clock: Clock,
     watchers: Watchers,
@@ -230,14 +224,14 @@ struct Drive<'a> {
     cancel: CancellationToken,
     meta: Vec<(String, Raw)>,
     wrapped: Option<Arc<dyn Wrapped>>,
-    answer: Option<(RunId, oneshot::Sender<Finished>)>,
+    answer: Option<oneshot::Sender<Finished>>,
     work: Work<'a>,
     /// Room for what happened in a step.
     happened: Vec<Event>,
 }
 
 impl Drive<'_> {
-    async fn until_it_ends(&mut self) -> Result<Value, RunError> {
+    async fn until_it_ends(&mut self) -> Finished {
         let mut steps = 0;
         loop {
             self.tell();
@@ -251,8 +245,10 @@ impl Drive<'_> {
                 }
             }
             self.tell();
-            if let Some(outcome) = self.run.outcome() {
-                return outcome.clone();
+            if self.run.outcome().is_some()
+                && let Some(finished) = Finished::of(self.id, &self.run)
+            {
+                return finished;
             }
             self.watchers.pause();
             if self.debugging.has_news() {
@@ -360,11 +356,12 @@ impl Drive<'_> {
 
     /// Tells whoever waits what the run came to, if only calls that nothing waits for go on.
     fn answer_early(&mut self) {
-        if let Some(outcome) = self.run.answer()
-            && let Some((run, answer)) = self.answer.take()
+        if self.answer.is_some()
+            && let Some(finished) = Finished::of(self.id, &self.run)
+            && let Some(answer) = self.answer.take()
         {
             // Nobody may wait any more.
-            drop(answer.send(Finished { run, outcome: outcome.clone() }));
+            drop(answer.send(finished));
             self.cancel = CancellationToken::new();
         }
     }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use mcpgraph_engine::{Event, StepId};
 use mcpgraph_graph::{Graph, Tool};
-use mcpgraph_journal::{Journal, Origin, RunId, TraceContext};
+use mcpgraph_journal::{Journal, Origin, Redaction, RunId, TraceContext};
 
 use crate::LiveRuns;
 
@@ -20,10 +20,27 @@ pub struct Instruments {
     pub live: Option<LiveRuns>,
 }
 
+impl Instruments {
+    /// Masks this in records and in what observers send, from now on.
+    pub fn set_redaction(&self, redaction: &Redaction) {
+        if let Some(journal) = &self.journal {
+            journal.set_redaction(redaction);
+        }
+        for observer in &self.observers {
+            observer.set_redaction(redaction);
+        }
+    }
+}
+
 /// Sees the runs of a runtime.
 pub trait Observer: Send + Sync {
     /// A run begins; none if this one is not to be watched.
     fn begin(&self, run: &RunStart<'_>) -> Option<Box<dyn RunObserver>>;
+
+    /// What must be masked from now on in whatever leaves the process.
+    fn set_redaction(&self, redaction: &Redaction) {
+        let _ = redaction;
+    }
 }
 
 /// Sees one run. It is called between steps and must not wait for anything.

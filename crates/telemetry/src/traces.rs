@@ -9,11 +9,13 @@ mod run;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcpgraph_journal::{Masker, Redaction};
 use mcpgraph_runtime::{Observer, RunObserver, RunStart};
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
+use parking_lot::Mutex;
 
 use crate::Settings;
 use crate::outline::Outlines;
@@ -82,6 +84,7 @@ impl Traces {
             tracer: provider.tracer_with_scope(scope),
             outlines: Outlines::default(),
             captures_payloads: settings.captures_payloads,
+            masker: Mutex::default(),
         });
         Ok(Self { observer, queue })
     }
@@ -119,10 +122,15 @@ struct Tracing {
     tracer: SdkTracer,
     outlines: Outlines,
     captures_payloads: bool,
+    masker: Mutex<Arc<Masker>>,
 }
 
 impl Observer for Tracing {
     fn begin(&self, run: &RunStart<'_>) -> Option<Box<dyn RunObserver>> {
         Some(run::observe(self, run))
+    }
+
+    fn set_redaction(&self, redaction: &Redaction) {
+        *self.masker.lock() = Arc::new(Masker::new(redaction));
     }
 }

@@ -226,7 +226,7 @@ async fn stands(
         (DebugState::Ended, Some(attended)) => {
             if let Some(finished) = attended.finished().await {
                 let Attended { steps, definitions, .. } = &**attended;
-                match told(toolkit, &finished, steps, definitions, false).await {
+                match told(&finished, steps, definitions, false) {
                     Ok(ran) => answer["result"] = ran["result"].clone(),
                     Err(failure) => answer["failure"] = failure.into_facts(),
                 }

@@ -114,7 +114,7 @@ pub(crate) async fn rerun(toolkit: &Toolkit, arguments: &Arguments, call: &Call)
         };
         let run = |execution| runtime.execute(execution);
         let finished = attend(call, begun(input), Some(steps.watch()), run).await;
-        let mut answer = told(toolkit, &finished, &steps, &runnable.definitions, logs).await?;
+        let mut answer = told(&finished, &steps, &runnable.definitions, logs)?;
         answer["masked"] = is_masked.into();
         return Ok(answer);
     }
@@ -123,7 +123,7 @@ pub(crate) async fn rerun(toolkit: &Toolkit, arguments: &Arguments, call: &Call)
     let run = |execution| runtime.execute_fork(recalled.fork, execution);
     // The arguments are those of the record.
     let finished = attend(call, begun(Value::Null), Some(steps.watch()), run).await;
-    let mut answer = told(toolkit, &finished, &steps, &runnable.definitions, logs).await?;
+    let mut answer = told(&finished, &steps, &runnable.definitions, logs)?;
     answer["mayHaveCalled"] = ahead.into();
     answer["masked"] = recalled.is_masked.into();
     Ok(answer)
@@ -192,14 +192,6 @@ fn not_forked(error: &ForkError, events: &[Event], run: &RunSummary, from: StepI
             failure.with("suggestion", "`getRun` lists the nodes that had run before that step")
         }
     }
-}
-
-/// What a step of a recorded run saw; none if it was not recorded.
-pub(crate) async fn context(toolkit: &Toolkit, run: RunId, step: StepId) -> Option<Value> {
-    toolkit.instruments.journal.as_ref()?;
-    let found =
-        read(toolkit, move |journal| journal.context_at(run, step).map_err(|e| explain(&e)));
-    found.await.ok()
 }
 
 /// The arguments of a recorded run, and whether something of them was masked.

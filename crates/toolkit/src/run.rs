@@ -22,7 +22,7 @@ use crate::documents::Loaded;
 use crate::expressions::{self, TriedScope, failed};
 use crate::steps::Steps;
 use crate::toolkit::Toolkit;
-use crate::{check, discover, records};
+use crate::{check, discover};
 
 /// A tool that can be run, and the definitions of its file, its own first.
 pub(crate) struct Runnable {
@@ -39,7 +39,7 @@ pub(crate) async fn graph_tool(toolkit: &Toolkit, arguments: &Arguments, call: &
     let runtime = &toolkit.runtime;
     let run = |execution| runtime.execute(execution);
     let finished = attend(call, execution, Some(steps.watch()), run).await;
-    told(toolkit, &finished, &steps, &runnable.definitions, arguments.flag("logging")).await
+    told(&finished, &steps, &runnable.definitions, arguments.flag("logging"))
 }
 
 /// What a call names: a tool of the file, or a definition.
@@ -95,8 +95,7 @@ fn own_first(mut definitions: Vec<Value>, name: &str) -> Vec<Value> {
 }
 
 /// How a run went. What failed is told with everything that led there.
-pub(crate) async fn told(
-    toolkit: &Toolkit,
+pub(crate) fn told(
     finished: &Finished,
     steps: &Steps,
     definitions: &[Value],
@@ -115,12 +114,8 @@ pub(crate) async fn told(
         Err(error) => error,
     };
     let mut failure = explained(error).with("run", run);
-    if let Some((step, mut failing)) = steps.failing() {
-        // Without a record, the outputs of the steps are what there is to tell.
-        if let Some(context) = records::context(toolkit, finished.run, step).await {
-            failing["context"] = json!(context);
-        }
-        failure = failure.with("failedAt", failing);
+    if let Some(failed) = &finished.failed {
+        failure = failure.with("failedAt", steps.failed(failed));
     }
     Err(failure.with("steps", steps.to_json(definitions)).with("stepsLeftOut", steps.left_out()))
 }

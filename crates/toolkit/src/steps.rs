@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mcpgraph_engine::{Event, RunError, StepId, StepPath};
 use mcpgraph_gateway::Watch;
+use mcpgraph_runtime::FailedStep;
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde_json::json;
@@ -71,16 +72,14 @@ impl Steps {
         self.0.lock().left_out
     }
 
-    /// The step at which the run failed: its number, its node and what it was given.
-    pub(crate) fn failing(&self) -> Option<(StepId, serde_json::Value)> {
-        let seen = self.0.lock();
-        let step = seen
-            .steps
-            .iter()
-            .rev()
-            .find(|step| step.next.is_none() && matches!(step.outcome, Some(Err(_))))?;
-        let told = json!({ "step": step.id, "node": step.node, "input": step.input });
-        Some((step.id, told))
+    /// The step at which the run failed: its number, its node, what it was given and what it saw.
+    pub(crate) fn failed(&self, failed: &FailedStep) -> serde_json::Value {
+        let mut told = json!({ "step": failed.step, "context": failed.context });
+        if let Some(step) = self.0.lock().steps.iter().rev().find(|step| step.id == failed.step) {
+            told["node"] = json!(step.node);
+            told["input"] = json!(step.input);
+        }
+        told
     }
 }
 

@@ -192,6 +192,32 @@ async fn a_file_that_cannot_be_written_is_told_of() {
 
 /// What is listed is what is checked: every schema compiles, and every tool says what it does.
 #[tokio::test]
+async fn a_failure_is_told_with_what_its_node_saw_though_nothing_is_recorded() {
+    let definition = json!({
+        "name": "halves",
+        "inputSchema": { "type": "object" },
+        "nodes": [
+            { "id": "in", "type": "entry", "next": "each" },
+            {
+                "id": "each", "type": "foreach", "items": "[4, 2]", "as": "n", "maxParallel": 2,
+                "next": "out",
+                "body": [{
+                    "id": "half", "type": "transform",
+                    "transform": { "expr": "$.n = 2 ? $error('odd one out') : $.n / 2" }
+                }]
+            },
+            { "id": "out", "type": "exit" }
+        ]
+    });
+    let arguments = json!({ "toolDefinition": definition, "arguments": { "a": 1 } });
+    let (answer, _) = call(memory(Box::new(|_| None)), "runGraphTool", arguments).await;
+    let failed = &answer["error"]["failedAt"];
+    assert_eq!(failed["node"], "half", "{answer:#}");
+    let context = json!({ "in": { "a": 1 }, "n": 2, "index": 1 });
+    assert_eq!(failed["context"], context, "{answer:#}");
+}
+
+#[tokio::test]
 async fn every_tool_is_described() {
     let documents = memory(Box::new(|_| None));
     let info = ClientInfo { name: "test".to_owned(), title: None, version: "1".to_owned() };

@@ -246,6 +246,7 @@ impl Run {
             && step.attempt < retry.times
             && error.kind.is_retried(retry.on)
         {
+            self.failing = None;
             self.retry_later(id, number, node, error, now);
             return;
         }
@@ -259,12 +260,16 @@ impl Run {
         });
         match handler {
             Some(handler) => {
+                self.failing = None;
                 if let Some(scope) = self.scopes.get_mut(&scope_id) {
                     scope.view.set("error".into(), error.to_value());
                 }
                 self.ready.push_back((scope_id, handler));
             }
-            None => self.fail_scope(scope_id, error, now),
+            None => {
+                self.keep_failing(number, scope_id);
+                self.fail_scope(scope_id, error, now);
+            }
         }
     }
 

@@ -226,7 +226,7 @@ pub(super) fn serve_loaded(
         let workshop = files.filter(|_| has_studio).map(|files| {
             let (served, at) = (Arc::clone(&product), Arc::clone(&gateway));
             Workshop {
-                documents: Arc::new(OnDisk::new(files, watch.journal().cloned())),
+                documents: Arc::new(OnDisk::new(files, watch.instruments())),
                 upstreams: Arc::clone(product.upstreams()),
                 serve: Box::new(move |file, graph| served.replace(&at, file, graph)),
             }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::Source;
 use mcpgraph_files::SaveError;
-use mcpgraph_journal::Journal;
+use mcpgraph_runtime::Instruments;
 use mcpgraph_toolkit::{Documents, Loaded, NotSaved, Toolkit};
 
 use super::args::{FileArgs, HistoryArgs};
@@ -20,7 +20,7 @@ pub(super) fn serve(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<E
     let Some(file) = loaded.file else { return Ok(Exit::of(&loaded.diagnostics)) };
     let watch = Watch::start(history, false);
     block_on(Threads::One, async move {
-        let documents = OnDisk::new(files, watch.journal().cloned());
+        let documents = OnDisk::new(files, watch.instruments());
         let options = upstream_options(&file.servers);
         let toolkit = Toolkit::new(Arc::new(documents), options, watch.instruments());
         let outcome = serve::over_stdio(Arc::clone(&toolkit) as _).await;
@@ -35,19 +35,19 @@ pub(super) fn serve(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<E
 pub(super) struct OnDisk {
     files: Files,
     masks: Masks,
-    journal: Option<Arc<Journal>>,
+    instruments: Instruments,
 }
 
 impl OnDisk {
-    /// What they say secretly is masked in the record.
-    pub(super) fn new(files: Files, journal: Option<Arc<Journal>>) -> Self {
-        Self { files, masks: Masks::default(), journal }
+    /// What they say secretly is masked in records and traces.
+    pub(super) fn new(files: Files, instruments: Instruments) -> Self {
+        Self { files, masks: Masks::default(), instruments }
     }
 
     fn loaded(&self, loaded: load::Loaded) -> Loaded {
         let load::Loaded { file, graph, mut diagnostics } = loaded;
         if let Some(file) = &file {
-            self.masks.add(file, self.journal.as_deref());
+            self.masks.add(file, &self.instruments);
             file.fill_pointers(&mut diagnostics);
         }
         Loaded { file, graph, diagnostics }

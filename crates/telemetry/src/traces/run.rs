@@ -1,10 +1,12 @@
 //! The events of one run as spans.
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use mcpgraph_engine::{Event, PauseReason, RunError, StepId};
 use mcpgraph_graph as graph;
-use mcpgraph_journal::{Face, TraceContext};
+use mcpgraph_journal::{Face, Masker, TraceContext};
 use mcpgraph_runtime::{RunObserver, RunStart};
 use mcpgraph_value::Value;
 use opentelemetry::KeyValue;
@@ -42,7 +44,10 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
     describe(&mut span, run);
     Box::new(Recorded {
         tracer: tracing.tracer.clone(),
-        captures_payloads: tracing.captures_payloads,
+        shown: Shown {
+            payloads: tracing.captures_payloads,
+            masker: Arc::clone(&tracing.masker.lock()),
+        },
         context: span.span_context().clone(),
         span: Some(span),
         steps: OpenSteps::new(run, tracing.outlines.of(run)),
@@ -93,12 +98,20 @@ fn unrecorded_context(span: &SpanContext) -> SpanContext {
 /// A run that is recorded.
 struct Recorded {
     tracer: SdkTracer,
-    captures_payloads: bool,
+    shown: Shown,
     context: SpanContext,
     /// None once the run has ended.
     span: Option<Span>,
     steps: OpenSteps<StepSpan>,
     clock: Clock,
+}
+
+/// What of values and messages a span may show.
+#[derive(Clone)]
+struct Shown {
+    /// Whether payloads are asked for.
+    payloads: bool,
+    masker: Arc<Masker>,
 }
 
 /// The span of a step.
@@ -130,9 +143,8 @@ impl RunObserver for Recorded {
         let time = self.clock.time(event.at());
         match event {
             Event::Started { input, .. } => {
-                let is_captured = self.captures_payloads;
                 if let Some(span) = &mut self.span {
-                    add_payload(span, input, (key::INPUT_SIZE, key::ARGUMENTS), is_captured);
+                    self.shown.payload(span, input, (key::INPUT_SIZE, key::ARGUMENTS));
                 }
             }
             Event::StepStarted { began, .. } => {
@@ -145,8 +157,7 @@ impl RunObserver for Recorded {
                 if let Some(edge) = edge {
                     step.own.span.set_attribute(key::text(key::ROUTE, edge));
                 }
-                let is_captured = self.captures_payloads;
-                add_payload(&mut step.own.span, output, (key::OUTPUT_SIZE, key), is_captured);
+                self.shown.payload(&mut step.own.span, output, (key::OUTPUT_SIZE, key));
                 step.own.finish(None, time);
             }
             Event::StepFailed { step, error, edge, .. } => {
@@ -154,12 +165,12 @@ impl RunObserver for Recorded {
                 if let Some(edge) = edge {
                     step.own.span.set_attribute(key::text(key::ROUTE, edge));
                 }
-                step.own.finish(Some(error), time);
+                step.own.finish(Some(&self.shown.error(error)), time);
             }
             Event::Retrying { step, attempt, delay, error, .. } => {
                 let Some(step) = self.steps.get_mut(*step) else { return };
                 step.own.retries += 1;
-                let mut attributes = key::exception(error);
+                let mut attributes = key::exception(&self.shown.error(error));
                 attributes.push(key::count(key::ATTEMPT, *attempt));
                 attributes.push(key::count(key::DELAY, delay.as_millis()));
                 step.own.span.add_event_with_timestamp("retry", time, attributes);
@@ -167,7 +178,7 @@ impl RunObserver for Recorded {
             Event::Log { step, level, message, .. } => {
                 let attributes = vec![
                     KeyValue::new(key::LOG_LEVEL, level.name()),
-                    key::bounded(key::LOG_MESSAGE, message),
+                    key::bounded(key::LOG_MESSAGE, &self.shown.masker.text(message)),
                 ];
                 if let Some(step) = self.steps.get_mut(*step) {
                     step.own.span.add_event_with_timestamp("log", time, attributes);
@@ -190,12 +201,12 @@ impl RunObserver for Recorded {
                 self.tell("output_changed", time, vec![key::text(key::NODE, node), path]);
             }
             Event::Finished { outcome, .. } => {
-                let is_captured = self.captures_payloads;
+                let shown = self.shown.clone();
                 self.end(time, |span| match outcome {
                     Ok(output) => {
-                        add_payload(span, output, (key::OUTPUT_SIZE, key::RESULT), is_captured);
+                        shown.payload(span, output, (key::OUTPUT_SIZE, key::RESULT));
                     }
-                    Err(error) => fail(span, error, time),
+                    Err(error) => fail(span, &shown.error(error), time),
                 });
             }
             // What is new in the engine has no form here yet.
@@ -243,10 +254,9 @@ impl Recorded {
             let target = beginning.outline.and_then(|outline| outline.target.as_ref());
             StepSpan { span, retries: 0, is_tool: target.is_some() }
         });
-        let is_captured = self.captures_payloads;
         if let (Some(input), Some(step)) = (input, self.steps.get_mut(*step)) {
             let key = if step.own.is_tool { key::ARGUMENTS } else { key::INPUT };
-            add_payload(&mut step.own.span, input, (key::INPUT_SIZE, key), is_captured);
+            self.shown.payload(&mut step.own.span, input, (key::INPUT_SIZE, key));
         }
     }
 
@@ -330,15 +340,21 @@ fn identify(
     }
 }
 
-fn add_payload(
-    span: &mut Span,
-    payload: &Value,
-    (size_key, key): (&'static str, &'static str),
-    is_captured: bool,
-) {
-    span.set_attribute(key::size(size_key, payload));
-    if is_captured {
-        span.set_attribute(key::bounded(key, &payload.to_json()));
+impl Shown {
+    /// The size of a payload, and the payload itself where it was asked for.
+    fn payload(&self, span: &mut Span, payload: &Value, keys: (&'static str, &'static str)) {
+        let (size_key, key) = keys;
+        span.set_attribute(key::size(size_key, payload));
+        if self.payloads {
+            span.set_attribute(key::bounded(key, &self.masker.json_text(&payload.to_json())));
+        }
+    }
+
+    fn error<'e>(&self, error: &'e RunError) -> Cow<'e, RunError> {
+        match self.masker.text(&error.message) {
+            Cow::Borrowed(_) => Cow::Borrowed(error),
+            Cow::Owned(message) => Cow::Owned(RunError { message, ..error.clone() }),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use mcpgraph_engine::Event;
-use mcpgraph_journal::{Face, Origin};
+use mcpgraph_journal::{Face, Origin, Redaction};
 use mcpgraph_telemetry::{Delivery, Protocol, Traces};
 use serde_json::json;
 
@@ -159,6 +159,31 @@ async fn payloads_are_told_only_if_asked_for() {
     assert_eq!(span("foreach each").get("mcpgraph.input"), "[3]");
     assert_eq!(span("foreach each").get("mcpgraph.output"), "[6]");
     assert_eq!(span("transform double").get("mcpgraph.input"), json!(null));
+}
+
+#[tokio::test]
+async fn secrets_are_not_told() {
+    let variable = ("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true");
+    let collector = Collector::start(Protocol::HttpProtobuf).await;
+    let traces = Traces::start(collector.settings(&[variable])).unwrap();
+    let observer = traces.observer();
+    observer.set_redaction(&Redaction {
+        secrets: vec!["hunter22".to_owned(), "sold out".to_owned()],
+        fields: vec!["password".to_owned()],
+    });
+    let input = r#"{"items": [1], "key": "Bearer hunter22", "password": {"is": "swordfish"}}"#;
+    drive("order", input, origin(), &[observer]).await;
+    traces.shutdown(PATIENCE).await;
+    let spans = collector.spans();
+    let told = format!("{spans:?}");
+    for secret in ["hunter22", "sold out", "swordfish"] {
+        assert!(!told.contains(secret), "{secret} in {told}");
+    }
+    let root = spans.iter().find(|span| span.name == "tools/call order").unwrap();
+    assert_eq!(
+        root.get("gen_ai.tool.call.arguments"),
+        r#"{"items":[1],"key":"Bearer [redacted]","password":"[redacted]"}"#
+    );
 }
 
 /// The spans as an outline: name, kind, what is not as usual, attributes, events.
