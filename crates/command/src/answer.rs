@@ -39,6 +39,17 @@ pub(crate) fn find_json(text: &str, wants_array: bool) -> Option<Value> {
     best.map(|(.., value)| value)
 }
 
+/// The list in an object that holds nothing else: policies may stand under their kind, as in
+/// `{"table": […]}`.
+pub(crate) fn only_list(value: Value) -> Value {
+    let list = value
+        .as_object()
+        .filter(|members| members.len() == 1)
+        .and_then(|members| members.values().next().filter(|member| member.as_array().is_some()))
+        .cloned();
+    list.unwrap_or(value)
+}
+
 /// Where the bracket that a text begins with is closed, or where it is clear that it is no JSON.
 fn extent(text: &str) -> Result<usize, usize> {
     let mut depth = 0_usize;

@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcpgraph_expr::Pipeline;
-use mcpgraph_value::{Map, Value};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use mcpgraph_value::Value;
 
-use crate::answer::{clean, find_json};
-use crate::fill::{self, Place, Refusal};
-use crate::sql::{Built, Dialect, Rules, SqlTemplate, build, check};
-use crate::template::{HoleKind, Piece, Template};
+use crate::answer::{clean, find_json, only_list};
+use crate::body::BodyPlan;
+use crate::edgelake::EdgeLakeText;
+use crate::fill::{self, Place, Refusal, free};
+use crate::sql::{Built, Dialect, Rules, SqlTemplate, build};
+use crate::template::Template;
 use crate::url_template::UrlTemplate;
-use crate::{Answer, Body, Request};
+use crate::{Answer, Request};
 
 /// A command, ready to be filled.
 #[derive(Debug)]
@@ -115,39 +116,9 @@ pub(crate) enum Plan {
 }
 
 #[derive(Debug)]
-pub(crate) enum EdgeLakeText {
-    /// Templates, the first whose condition holds.
-    Templates { choices: Vec<Choice>, is_sql: bool, rules: Rules },
-    /// A SELECT built from the arguments.
-    Built(Rules),
-}
-
-/// A template and the arguments that have to be there for it.
-#[derive(Debug)]
-pub(crate) struct Choice {
-    pub(crate) needs: Vec<Arc<str>>,
-    pub(crate) template: Template,
-}
-
-#[derive(Debug)]
 pub(crate) enum SqlPlan {
     Templates(Vec<(Vec<Arc<str>>, SqlTemplate)>),
     Built(Dialect, Rules),
-}
-
-#[derive(Debug)]
-pub(crate) enum BodyPlan {
-    Json(JsonTemplate),
-    Form(Vec<(String, Template)>),
-}
-
-/// JSON in whose texts values stand.
-#[derive(Debug)]
-pub(crate) enum JsonTemplate {
-    Literal(Value),
-    Text(Template),
-    Array(Vec<JsonTemplate>),
-    Object(Vec<(Arc<str>, JsonTemplate)>),
 }
 
 impl Command {
@@ -155,7 +126,7 @@ impl Command {
     pub fn request(&self, arguments: &Value) -> Result<Request, Refusal> {
         match &self.plan {
             Plan::EdgeLake { text, destination } => {
-                let command = edgelake(text, arguments)?;
+                let command = text.fill(arguments)?;
                 Ok(Request::EdgeLake { command, destination: destination.clone() })
             }
             Plan::Process { argv, stdin, success_codes } => Ok(Request::Process {
@@ -169,7 +140,7 @@ impl Command {
                 headers: headers
                     .iter()
                     .map(|(name, value)| {
-                        Ok((name.clone(), fill::fill(value, arguments, |_| Place::Header)?))
+                        Ok((name.clone(), fill::fill(value, arguments, |_, _| Place::Header)?))
                     })
                     .collect::<Result<_, Refusal>>()?,
                 body: body.as_ref().map(|body| body.fill(arguments)).transpose()?,
@@ -224,6 +195,7 @@ impl Command {
             Value::from_json(text.trim()).ok()
         };
         match (found, self.output) {
+            (Some(value), _) if is_printed && self.asks_blockchain() => Ok(only_list(value)),
             (Some(value), _) => Ok(value),
             (None, Output::Json) => Err(AnswerError("there is no JSON in the answer".to_owned())),
             (None, _) => Ok(Value::from(if is_printed { clean(&text) } else { text })),
@@ -233,66 +205,14 @@ impl Command {
     /// Whether a list is what is looked for in the answer: policies of the blockchain are one, and
     /// a query that begins with an index says so.
     fn wants_array(&self) -> bool {
-        let by_path =
-            self.response.as_ref().is_some_and(|response| response.path.source().starts_with("$["));
-        by_path || self.label.starts_with("blockchain")
+        let path = self.response.as_ref().map_or("", |response| response.path.source());
+        let by_index = path.strip_prefix("$[").is_some_and(|rest| !rest.starts_with(['\'', '"']));
+        by_index || self.asks_blockchain()
     }
-}
 
-fn edgelake(text: &EdgeLakeText, arguments: &Value) -> Result<String, Refusal> {
-    let (choices, is_sql, rules) = match text {
-        EdgeLakeText::Built(rules) => return built_for_edgelake(arguments, rules),
-        EdgeLakeText::Templates { choices, is_sql, rules } => (choices, is_sql, rules),
-    };
-    let choice = choices
-        .iter()
-        .find(|choice| are_given(&choice.needs, arguments))
-        .ok_or_else(no_template)?;
-    let quotes = choice.template.open_quotes();
-    let place = |index: usize| match quotes.get(index) {
-        Some(Some(_)) => Place::Quoted,
-        _ => Place::Word,
-    };
-    let command = fill::fill(&choice.template, arguments, place)?;
-    let lower = command.trim_start().to_ascii_lowercase();
-    if lower.starts_with("run client") {
-        return Err(Refusal(
-            "`run client` is not sent to a node; `headers: {destination: network}` asks the network"
-                .to_owned(),
-        ));
+    fn asks_blockchain(&self) -> bool {
+        self.label.trim_start_matches("run client ()").trim_start().starts_with("blockchain")
     }
-    if *is_sql || lower.starts_with("sql ") {
-        check_edgelake_sql(&command, rules)?;
-    }
-    Ok(command)
-}
-
-/// The statement of an `sql` command stands in double quotes, and is one SELECT.
-pub(crate) fn check_edgelake_sql(command: &str, rules: &Rules) -> Result<(), Refusal> {
-    let inside = command.split_once('"').and_then(|(_, rest)| rest.rsplit_once('"'));
-    let Some((statement, after)) = inside else {
-        return Err(Refusal("an `sql` command needs its statement in double quotes".to_owned()));
-    };
-    if !after.trim().is_empty() || statement.contains('"') {
-        return Err(Refusal("something stands behind the statement".to_owned()));
-    }
-    check(statement, Dialect::EdgeLake, rules)
-        .map(drop)
-        .map_err(|error| Refusal(format!("the statement is refused: {error}")))
-}
-
-fn built_for_edgelake(arguments: &Value, rules: &Rules) -> Result<String, Refusal> {
-    let built = build(arguments, Dialect::EdgeLake, rules)?;
-    let database = built.database.ok_or_else(|| {
-        Refusal("the command needs the argument `database`, which is not given".to_owned())
-    })?;
-    let mut options = String::from("format = json");
-    for (word, names) in [("include", &built.include), ("extend", &built.extend)] {
-        if !names.is_empty() {
-            options.extend([" and ", word, " = (", &names.join(", "), ")"]);
-        }
-    }
-    Ok(format!("sql {database} {options} \"{}\"", built.statement))
 }
 
 /// The arguments of a program. After a `--` none is an option any more.
@@ -300,8 +220,9 @@ fn program(argv: &[Template], arguments: &Value) -> Result<Vec<String>, Refusal>
     let mut ended = false;
     let mut filled = Vec::with_capacity(argv.len());
     for template in argv {
-        let place = |index: usize| {
-            if index == 0 && !ended { Place::Leading } else { Place::Argument }
+        // What stands before a value may be nothing, too.
+        let place = |_: usize, before: &str| {
+            if before.is_empty() && !ended { Place::Leading } else { Place::Argument }
         };
         filled.push(fill::fill(template, arguments, place)?);
         ended |= template.as_plain() == Some("--");
@@ -309,12 +230,8 @@ fn program(argv: &[Template], arguments: &Value) -> Result<Vec<String>, Refusal>
     Ok(filled)
 }
 
-fn free(template: &Template, arguments: &Value) -> Result<String, Refusal> {
-    fill::fill(template, arguments, |_| Place::Free)
-}
-
 /// Whether arguments are there and say something.
-fn are_given(names: &[Arc<str>], arguments: &Value) -> bool {
+pub(crate) fn are_given(names: &[Arc<str>], arguments: &Value) -> bool {
     names.iter().all(|name| match arguments.get(name) {
         None | Some(Value::Null) => false,
         Some(Value::String(text)) => !text.is_empty(),
@@ -322,62 +239,8 @@ fn are_given(names: &[Arc<str>], arguments: &Value) -> bool {
     })
 }
 
-fn no_template() -> Refusal {
+pub(crate) fn no_template() -> Refusal {
     Refusal("none of the templates is for these arguments".to_owned())
-}
-
-impl BodyPlan {
-    fn fill(&self, arguments: &Value) -> Result<Body, Refusal> {
-        match self {
-            Self::Json(json) => Ok(Body {
-                media_type: "application/json",
-                text: json.fill(arguments)?.unwrap_or_default().to_json(),
-            }),
-            Self::Form(members) => {
-                let mut text = String::new();
-                for (name, template) in members {
-                    let value = free(template, arguments)?;
-                    if !text.is_empty() {
-                        text.push('&');
-                    }
-                    text.extend(utf8_percent_encode(name, NON_ALPHANUMERIC));
-                    text.push('=');
-                    text.extend(utf8_percent_encode(&value, NON_ALPHANUMERIC));
-                }
-                Ok(Body { media_type: "application/x-www-form-urlencoded", text })
-            }
-        }
-    }
-}
-
-impl JsonTemplate {
-    /// The value; none for a placeholder alone whose argument is not given, which leaves its
-    /// member out.
-    fn fill(&self, arguments: &Value) -> Result<Option<Value>, Refusal> {
-        Ok(Some(match self {
-            Self::Literal(value) => value.clone(),
-            Self::Text(template) => match template.pieces.as_slice() {
-                [Piece::Hole(hole)] if matches!(hole.kind, HoleKind::Plain | HoleKind::Raw) => {
-                    return Ok(arguments.get(&hole.name).cloned());
-                }
-                _ => Value::from(free(template, arguments)?),
-            },
-            Self::Array(items) => items
-                .iter()
-                .map(|item| Ok(item.fill(arguments)?.unwrap_or_default()))
-                .collect::<Result<Vec<_>, Refusal>>()?
-                .into(),
-            Self::Object(members) => {
-                let mut map = Map::with_capacity(members.len());
-                for (key, member) in members {
-                    if let Some(value) = member.fill(arguments)? {
-                        map.insert(Arc::clone(key), value);
-                    }
-                }
-                map.into()
-            }
-        }))
-    }
 }
 
 /// The name by which people and tests speak of it: that of its backend.

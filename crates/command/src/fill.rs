@@ -2,6 +2,7 @@
 
 use mcpgraph_value::Value;
 
+use crate::sql::is_reserved;
 use crate::template::{Hole, HoleKind, Piece, Template};
 
 /// An argument that a command does not take.
@@ -16,6 +17,10 @@ pub(crate) enum Place {
     Word,
     /// In an EdgeLake command, inside of quotes.
     Quoted,
+    /// In the statement of an EdgeLake command: a number, or a text in single quotes.
+    Literal,
+    /// In the statement of an EdgeLake command, where a table is named.
+    Name,
     /// At the beginning of an argument of a program that could be taken for an option.
     Leading,
     /// Elsewhere in an argument of a program.
@@ -55,20 +60,28 @@ const EDGELAKE_WORDS: [&str; 22] = [
     "exit",
 ];
 
-/// Fills all placeholders of a text that stands in one place.
+/// Fills all placeholders of a text. `place` is told which piece it is, and what stands before it.
 pub(crate) fn fill(
     template: &Template,
     arguments: &Value,
-    place: impl Fn(usize) -> Place,
+    place: impl Fn(usize, &str) -> Place,
 ) -> Result<String, Refusal> {
     let mut filled = String::new();
     for (index, piece) in template.pieces.iter().enumerate() {
         match piece {
             Piece::Text(text) => filled.push_str(text),
-            Piece::Hole(hole) => filled.push_str(&value(hole, arguments, place(index))?),
+            Piece::Hole(hole) => {
+                let place = place(index, &filled);
+                filled.push_str(&value(hole, arguments, place)?);
+            }
         }
     }
     Ok(filled)
+}
+
+/// Fills a text that has no structure.
+pub(crate) fn free(template: &Template, arguments: &Value) -> Result<String, Refusal> {
+    fill(template, arguments, |_, _| Place::Free)
 }
 
 /// The text of a value in its place.
@@ -85,13 +98,19 @@ pub(crate) fn value(hole: &Hole, arguments: &Value, place: Place) -> Result<Stri
     no_control_characters(hole, &text)?;
     match (hole.kind, place) {
         (HoleKind::Raw, _) => {}
+        (HoleKind::Identifier, Place::Word) => {
+            identifier(hole, &text)?;
+            word(hole, &text)?;
+        }
         (HoleKind::Identifier, _) => identifier(hole, &text)?,
+        (_, Place::Literal) => return literal(hole, given, &text),
         // A number is checked by its type already.
         (HoleKind::Number, _) => {}
         (HoleKind::Text, Place::Word) => {
             quoted(hole, &text)?;
             return Ok(format!("\"{text}\""));
         }
+        (_, Place::Name) => name(hole, given, &text)?,
         (_, Place::Word) => word(hole, &text)?,
         (_, Place::Quoted) => quoted(hole, &text)?,
         (_, Place::Leading) if text.starts_with('-') => {
@@ -150,6 +169,18 @@ pub(crate) fn identifier(hole: &Hole, text: &str) -> Result<(), Refusal> {
     Err(refused(hole, "is not a name: letters (A to Z), digits and `_`, no digit first"))
 }
 
+/// A name of a table in a statement, with a schema if need be.
+fn name(hole: &Hole, given: &Value, text: &str) -> Result<(), Refusal> {
+    if !matches!(given, Value::String(_)) {
+        return Err(wrong_type(hole, "a text", given));
+    }
+    text.split('.').try_for_each(|part| identifier(hole, part))?;
+    if text.split('.').any(is_reserved) {
+        return Err(refused(hole, "is a word of SQL, and no name"));
+    }
+    Ok(())
+}
+
 /// Whether a text is a name that needs no quotes anywhere.
 pub(crate) fn is_identifier(text: &str) -> bool {
     text.len() <= 128
@@ -167,10 +198,24 @@ fn word(hole: &Hole, text: &str) -> Result<(), Refusal> {
              template to take other texts",
         ));
     }
-    if EDGELAKE_WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)) {
+    if is_edgelake_word(text) {
         return Err(refused(hole, "is a word of EdgeLake's own language"));
     }
     Ok(())
+}
+
+/// A value of SQL. A sign stands in brackets: after another one it would begin a comment.
+fn literal(hole: &Hole, given: &Value, text: &str) -> Result<String, Refusal> {
+    if matches!(given, Value::String(_)) {
+        quoted(hole, text)?;
+        return Ok(format!("'{text}'"));
+    }
+    Ok(if text.starts_with('-') { format!("({text})") } else { text.to_owned() })
+}
+
+/// Whether a text means something in EdgeLake's language.
+pub(crate) fn is_edgelake_word(text: &str) -> bool {
+    EDGELAKE_WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 /// What stands in quotes must not end them, nor name something that EdgeLake puts in its place.

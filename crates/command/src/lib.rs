@@ -9,8 +9,10 @@
 //! no sockets, processes or databases, and nothing of graphs.
 
 mod answer;
+mod body;
 mod command;
 mod compile;
+mod edgelake;
 mod fill;
 mod request;
 mod sql;

@@ -5,6 +5,7 @@ mod bind;
 mod build;
 mod check;
 mod functions;
+mod part;
 mod words;
 
 use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, SQLiteDialect};
@@ -12,6 +13,7 @@ use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, SQLiteDialect};
 pub(crate) use self::bind::SqlTemplate;
 pub(crate) use self::build::{Built, build};
 pub(crate) use self::check::{BuiltRules, Rules, check};
+pub(crate) use self::words::is_reserved;
 
 /// Which SQL is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

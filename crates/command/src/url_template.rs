@@ -92,7 +92,11 @@ impl UrlTemplate {
     /// What was filled in is still a part of the same place: no segment goes up, the host stays.
     fn check(&self, url: String) -> Result<String, Refusal> {
         let path = url.split(['?', '#']).next().unwrap_or_default();
-        if path.split('/').skip(3).any(|segment| matches!(segment, "." | "..")) {
+        let leads_elsewhere = |segment: &str| {
+            // A point may be written as `%2e` in a URL and means the same.
+            matches!(&*segment.to_ascii_lowercase().replace("%2e", "."), "." | "..")
+        };
+        if path.split('/').skip(3).any(leads_elsewhere) {
             return Err(Refusal(
                 "a part of the path is `.` or `..`, which would lead elsewhere".into(),
             ));

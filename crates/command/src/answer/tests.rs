@@ -1,4 +1,6 @@
-use super::{clean, find_json};
+use mcpgraph_value::Value;
+
+use super::{clean, find_json, only_list};
 
 #[test]
 fn json_is_found_among_what_programs_print() {
@@ -27,6 +29,18 @@ fn an_array_is_preferred_where_it_is_wanted() {
     assert_eq!(find_json(text, true).unwrap().to_json(), "[1]");
     assert!(find_json(text, false).unwrap().get("node").is_some());
     assert_eq!(find_json("x {\"a\": 1} y", true).unwrap().to_json(), r#"{"a":1}"#);
+}
+
+#[test]
+fn policies_may_stand_under_their_kind() {
+    for (text, expected) in [
+        (r#"{"table": [1, 2]}"#, "[1,2]"),
+        (r#"{"table": [1], "more": []}"#, r#"{"table":[1],"more":[]}"#),
+        (r#"{"table": {}}"#, r#"{"table":{}}"#),
+        ("[1]", "[1]"),
+    ] {
+        assert_eq!(only_list(Value::from_json(text).unwrap()).to_json(), expected);
+    }
 }
 
 #[test]

@@ -6,14 +6,15 @@ use mcpgraph_value::{Number, Value};
 use sqlparser::ast::{
     Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, OrderBy, OrderByExpr,
     OrderByKind, OrderByOptions, OrderBySort, Query, Select, SelectItem, SetExpr, Statement,
-    TableFactor, Value as Literal, VisitMut as _, VisitorMut,
+    TableFactor, Value as Literal, VisitMut, VisitorMut, visit_expressions,
 };
 use sqlparser::parser::Parser;
 
 use super::Dialect;
-use super::check::{MAX_NESTING, Rules, StatementError, check, check_tree};
-use super::words::{offset_of, tokens};
-use crate::fill::{Refusal, is_identifier};
+use super::check::{Rules, StatementError, check, check_tree};
+use super::part::{condition, part};
+use super::words::{is_reserved, tokens};
+use crate::fill::{Refusal, is_edgelake_word, is_identifier};
 
 /// How many rows are asked for where nobody says.
 const DEFAULT_LIMIT: i64 = 100;
@@ -23,6 +24,9 @@ const MAX_LIMIT: i64 = 1_000_000;
 
 /// How many columns, groups and orders there may be.
 const MAX_PARTS: usize = 256;
+
+/// Arguments that say where in its network a node looks.
+const ONLY_EDGELAKE: [&str; 2] = ["include_tables", "extend_fields"];
 
 /// A SELECT and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +46,8 @@ pub(crate) fn build(arguments: &Value, dialect: Dialect, rules: &Rules) -> Resul
     let given = |name: &str| arguments.get(name).filter(|value| !value.is_null());
     let table = given("table").ok_or_else(|| missing("table"))?;
     let mut query = skeleton()?;
-    let SetExpr::Select(select) = query.body.as_mut() else { return Err(no_skeleton()) };
-    set_table(select, &table_name(table)?)?;
+    let SetExpr::Select(mut select) = *query.body else { return Err(no_skeleton()) };
+    set_table(&mut select, &table_name(table, dialect)?)?;
     select.projection = match given("select") {
         None => vec![SelectItem::Wildcard(sqlparser::ast::WildcardAdditionalOptions::default())],
         Some(columns) => texts("select", columns)?
@@ -51,12 +55,16 @@ pub(crate) fn build(arguments: &Value, dialect: Dialect, rules: &Rules) -> Resul
             .map(|text| part("select", text, dialect, Parser::parse_select_item))
             .collect::<Result<_, _>>()?,
     };
-    select.selection = match given("where") {
-        None => None,
-        Some(Value::String(text)) if text.trim().is_empty() => None,
-        Some(Value::String(text)) => Some(part("where", text, dialect, Parser::parse_expr)?),
+    let mut joined = None;
+    match given("where") {
+        None => {}
+        Some(Value::String(text)) if text.trim().is_empty() => {}
+        Some(Value::String(text)) => {
+            let (read, more) = condition("where", text, dialect, rules)?;
+            (select.selection, joined) = (Some(read), more);
+        }
         Some(other) => return Err(not("where", "a text", other)),
-    };
+    }
     if let Some(groups) = given("group_by") {
         let groups = texts("group_by", groups)?
             .iter()
@@ -64,13 +72,20 @@ pub(crate) fn build(arguments: &Value, dialect: Dialect, rules: &Rules) -> Resul
             .collect::<Result<_, _>>()?;
         select.group_by = GroupByExpr::Expressions(groups, Vec::new());
     }
+    query.body = match joined {
+        None => Box::new(SetExpr::Select(select)),
+        Some(joined) => joined.to(select),
+    };
     query.order_by = given("order_by").map(|order| order_by(order, dialect)).transpose()?.flatten();
     let limit = Expr::value(Literal::Number(limit(given("limit"))?.to_string(), false));
     query.limit_clause =
         Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by: Vec::new() });
 
     let mut statement = Statement::Query(Box::new(query));
-    quote_names(&mut statement, dialect);
+    match dialect.quote() {
+        Some(quote) => quote_names(&mut statement, dialect, quote),
+        None => no_reserved_names(&statement)?,
+    }
     let wrong = |error: StatementError| Refusal(format!("the statement is refused: {error}"));
     check_tree(&statement, rules).map_err(wrong)?;
     let text = statement.to_string();
@@ -81,6 +96,13 @@ pub(crate) fn build(arguments: &Value, dialect: Dialect, rules: &Rules) -> Resul
     }
     if dialect == Dialect::EdgeLake {
         tokens(&text, dialect).map_err(wrong)?;
+    }
+    if dialect != Dialect::EdgeLake
+        && let Some(argument) = ONLY_EDGELAKE.into_iter().find(|name| given(name).is_some())
+    {
+        return Err(Refusal(format!(
+            "the argument `{argument}` is for EdgeLake and means nothing to this database"
+        )));
     }
     Ok(Built {
         database: given("database").map(|value| name("database", value)).transpose()?,
@@ -110,31 +132,6 @@ fn set_table(select: &mut Select, parts: &[String]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A piece of a statement that an argument gives: all of the text, and only that.
-fn part<T>(
-    name: &str,
-    text: &str,
-    dialect: Dialect,
-    parse: impl FnOnce(&mut Parser<'static>) -> Result<T, sqlparser::parser::ParserError>,
-) -> Result<T, Refusal> {
-    let refused = |error: StatementError| {
-        Refusal(format!("the argument `{name}` is refused: {}", error.in_text(text)))
-    };
-    let tokens = tokens(text, dialect).map_err(refused)?;
-    let mut parser = Parser::new(dialect.grammar())
-        .with_recursion_limit(MAX_NESTING)
-        .with_tokens_with_locations(tokens);
-    let parsed =
-        parse(&mut parser).map_err(|error| refused(StatementError::new(error.to_string())))?;
-    let next = parser.peek_token();
-    if next.token != sqlparser::tokenizer::Token::EOF {
-        let offset = offset_of(text, next.span.start.line, next.span.start.column);
-        let message = format!("`{}` goes on behind the expression", next.token);
-        return Err(refused(StatementError { message, offset: Some(offset) }));
-    }
-    Ok(parsed)
-}
-
 fn order_by(given: &Value, dialect: Dialect) -> Result<Option<OrderBy>, Refusal> {
     let items = match given {
         Value::Array(items) => items.to_vec(),
@@ -143,7 +140,8 @@ fn order_by(given: &Value, dialect: Dialect) -> Result<Option<OrderBy>, Refusal>
     if items.is_empty() {
         return Ok(None);
     }
-    let orders = items.iter().take(MAX_PARTS).map(|item| order(item, dialect));
+    few("order_by", items.len())?;
+    let orders = items.iter().map(|item| order(item, dialect));
     Ok(Some(OrderBy {
         kind: OrderByKind::Expressions(orders.collect::<Result<_, _>>()?),
         interpolate: None,
@@ -200,18 +198,21 @@ fn limit(given: Option<&Value>) -> Result<i64, Refusal> {
 }
 
 /// A table, with its schema where the author of the arguments says one.
-fn table_name(value: &Value) -> Result<Vec<String>, Refusal> {
+fn table_name(value: &Value, dialect: Dialect) -> Result<Vec<String>, Refusal> {
     let Value::String(text) = value else { return Err(not("table", "a text", value)) };
     let parts: Vec<String> = text.split('.').map(str::to_owned).collect();
-    if parts.len() <= 3 && parts.iter().all(|part| is_identifier(part)) {
-        return Ok(parts);
+    if parts.len() > 3 || !parts.iter().all(|part| is_identifier(part)) {
+        return Err(not_a_name("table"));
     }
-    Err(not_a_name("table"))
+    if dialect.quote().is_none() && parts.iter().any(|part| is_reserved(part)) {
+        return Err(Refusal("the argument `table` is a word of SQL, and no name".to_owned()));
+    }
+    Ok(parts)
 }
 
 fn name(argument: &str, value: &Value) -> Result<String, Refusal> {
     match value {
-        Value::String(text) if is_identifier(text) => Ok(text.to_string()),
+        Value::String(text) if is_edgelake_name(text) => Ok(text.to_string()),
         _ => Err(not_a_name(argument)),
     }
 }
@@ -222,23 +223,28 @@ fn names(
     fits: impl Fn(&str) -> bool,
 ) -> Result<Vec<String>, Refusal> {
     let Some(given) = given else { return Ok(Vec::new()) };
-    let names: Vec<String> =
-        texts(argument, given)?.into_iter().map(|name| name.trim().to_owned()).collect();
+    let names = texts(argument, given)?;
     if names.iter().all(|name| fits(name)) { Ok(names) } else { Err(not_a_name(argument)) }
 }
 
 /// `table` or `database.table`.
 fn dotted(name: &str) -> bool {
-    name.split('.').count() <= 2 && name.split('.').all(is_identifier)
+    name.split('.').count() <= 2
+        && name.split('.').all(|part| is_edgelake_name(part) && !is_reserved(part))
 }
 
 /// `+column`, `@table_name`, `@ip as node`: what EdgeLake adds to rows.
 fn extended(name: &str) -> bool {
     let name = name.strip_prefix(['+', '@']).unwrap_or(name);
     match name.split_once(" as ") {
-        Some((name, alias)) => is_identifier(name.trim()) && is_identifier(alias.trim()),
-        None => is_identifier(name),
+        Some((name, alias)) => is_edgelake_name(name) && is_edgelake_name(alias),
+        None => is_edgelake_name(name),
     }
+}
+
+/// A name in a command of EdgeLake's, and no word of its language.
+fn is_edgelake_name(text: &str) -> bool {
+    is_identifier(text) && !is_edgelake_word(text)
 }
 
 /// A list of texts; a single text is a list of one.
@@ -252,18 +258,21 @@ fn texts(argument: &str, value: &Value) -> Result<Vec<String>, Refusal> {
         Some(texts) if texts.is_empty() => {
             Err(Refusal(format!("the argument `{argument}` is empty")))
         }
-        Some(texts) if texts.len() <= MAX_PARTS => Ok(texts),
-        Some(texts) => Err(Refusal(format!(
-            "the argument `{argument}` has {} parts; the limit is {MAX_PARTS}",
-            texts.len()
-        ))),
+        Some(texts) => few(argument, texts.len()).map(|()| texts),
         None => Err(not(argument, "a list of texts", value)),
     }
 }
 
+fn few(argument: &str, parts: usize) -> Result<(), Refusal> {
+    if parts <= MAX_PARTS {
+        return Ok(());
+    }
+    Err(Refusal(format!("the argument `{argument}` has {parts} parts; the limit is {MAX_PARTS}")))
+}
+
 /// Puts every name in quotes, so that none is a word of the language. What a name without quotes
 /// means stays as it is: PostgreSQL reads it in lower case.
-fn quote_names(statement: &mut Statement, dialect: Dialect) {
+fn quote_names(statement: &mut Statement, dialect: Dialect, quote: char) {
     struct Quotes(Dialect, char);
     impl Quotes {
         fn quote(&self, ident: &mut Ident) {
@@ -309,9 +318,23 @@ fn quote_names(statement: &mut Statement, dialect: Dialect) {
             ControlFlow::Continue(())
         }
     }
-    if let Some(quote) = dialect.quote() {
-        let quoted = statement.visit(&mut Quotes(dialect, quote));
-        debug_assert!(quoted.is_continue(), "quoting never breaks off");
+    let quoted = VisitMut::visit(statement, &mut Quotes(dialect, quote));
+    debug_assert!(quoted.is_continue(), "quoting never breaks off");
+}
+
+/// Where names have no quotes, none may be a word of the language.
+fn no_reserved_names(statement: &Statement) -> Result<(), Refusal> {
+    let reserved = visit_expressions(statement, |expr| match expr {
+        Expr::Identifier(ident) if is_reserved(&ident.value) => {
+            ControlFlow::Break(ident.value.clone())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    match reserved {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(word) => Err(Refusal(format!(
+            "the statement is refused: `{word}` is a word of SQL, and no name"
+        ))),
     }
 }
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Function, ObjectName, ObjectNamePart, Query, Select, SetExpr, Statement, Value,
-    ValueWithSpan, Visit as _, Visitor,
+    BinaryOperator, Expr, Function, ObjectName, ObjectNamePart, Query, Select, SetExpr, Statement,
+    Value, ValueWithSpan, Visit as _, Visitor,
 };
 use sqlparser::parser::Parser;
 
@@ -118,6 +118,12 @@ impl Visitor for Walk<'_> {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
         match expr {
             Expr::Function(function) => self.function(function),
+            // An operator that is named may be anything, just like a function.
+            Expr::BinaryOp { op: BinaryOperator::PGCustomBinaryOperator(_), .. }
+                if self.rules.built.is_some() =>
+            {
+                ControlFlow::Break("`OPERATOR` is not allowed".to_owned())
+            }
             _ => ControlFlow::Continue(()),
         }
     }

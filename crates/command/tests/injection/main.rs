@@ -1,23 +1,31 @@
 //! Hostile arguments: none changes the structure of a command.
 //!
-//! `values.json` holds the arguments, `commands.yaml` a command for every place a value can stand
-//! in, and `expected.txt` what becomes of each value in each place: the refusal, or the request it
-//! is a part of. Beyond what is written there, every request is checked for its structure by means
-//! that have nothing to do with how it was made.
+//! `corpus.json` holds the arguments in groups, each with the places that must refuse all of them.
+//! `commands.yaml` has a command for every place a value can stand in. `expected.txt` says what
+//! becomes of each value in each place: refused, by which rule, or carried as data.
+//!
+//! A request that carries a value is taken apart by means that have nothing to do with how it was
+//! made: with the value taken out it is what a harmless value gives, and the value is the one that
+//! was put in.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+mod apart;
+mod rules;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use mcpgraph_command::{Command, Request, compile};
+use mcpgraph_command::{Command, compile};
 use mcpgraph_config::model::{BackendRef, NodeKind};
 use mcpgraph_diagnostics::Source;
 use mcpgraph_value::{Map, Value};
-use sqlparser::ast::{SetExpr, Statement};
-use sqlparser::dialect::{GenericDialect, PostgreSqlDialect, SQLiteDialect};
-use sqlparser::parser::Parser;
-use url::Url;
+
+use self::apart::{Apart, take_apart};
+use self::rules::rule;
+
+/// How many arguments the corpus holds at least.
+const MIN_VALUES: usize = 500;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/injection")
@@ -27,7 +35,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(folder().join(name)).unwrap()
 }
 
-/// The commands by their names.
+/// The commands by the names of their places.
 fn commands() -> BTreeMap<String, Command> {
     let source = Source::new("commands.yaml", read("commands.yaml"));
     let (file, diagnostics) = mcpgraph_config::read_graph(&source, &|_| None);
@@ -46,149 +54,129 @@ fn commands() -> BTreeMap<String, Command> {
     compiled.collect()
 }
 
+/// A group of the corpus: what it is about, who refuses it, and its values.
+struct Group {
+    about: String,
+    refused_by: Vec<String>,
+    values: Vec<Value>,
+}
+
+fn corpus() -> Vec<Group> {
+    let groups = Value::from_json(&read("corpus.json")).unwrap();
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+    };
+    let group = |group: &Value| {
+        let times =
+            group.get("times").map_or(1, |times| times.as_number().unwrap().as_i64().unwrap());
+        let repeated = |value: &Value| match value {
+            Value::String(text) if times > 1 => {
+                Value::from(text.repeat(usize::try_from(times).unwrap()).as_str())
+            }
+            other => other.clone(),
+        };
+        Group {
+            about: group.get("about").unwrap().as_str().unwrap().to_owned(),
+            refused_by: texts(group.get("refusedBy").unwrap()),
+            values: group.get("values").unwrap().as_array().unwrap().iter().map(repeated).collect(),
+        }
+    };
+    groups.as_array().unwrap().iter().map(group).collect()
+}
+
 /// The arguments of a call in which a value stands in its place.
 fn arguments(place: &str, value: &Value) -> Value {
-    let key = match place {
-        "edgelake_where" | "postgres_where" => "where",
-        "edgelake_table" => "table",
-        "sqlite_select" => "select",
-        "postgres_order" => "order_by",
-        _ => "x",
-    };
     let mut map: Map = Map::from_iter([("database", "d"), ("table", "t")]);
+    let key = place.split_once("_build_").map_or("x", |(_, key)| key);
     map.insert(key, value.clone());
     map.into()
+}
+
+/// A value that does no harm in its place.
+fn harmless(place: &str) -> Value {
+    match place {
+        "number" | "sqlite_build_limit" => Value::from(7),
+        "raw_statement" => Value::from("SELECT 1"),
+        _ => Value::from("plain"),
+    }
 }
 
 #[test]
 fn no_argument_changes_the_structure_of_a_command() {
     let commands = commands();
-    let values = Value::from_json(&read("values.json")).unwrap();
+    let plain: BTreeMap<&str, Apart> = commands
+        .iter()
+        .map(|(place, command)| {
+            let request = command.request(&arguments(place, &harmless(place)));
+            (&**place, take_apart(place, &request.unwrap_or_else(|why| panic!("{place}: {why}"))))
+        })
+        .collect();
     let mut told = String::new();
-    let (mut refused, mut kept) = (0, 0);
-    for value in values.as_array().unwrap().iter() {
-        let shown: String = value.to_json().chars().take(60).collect();
-        writeln!(told, "{shown}").unwrap();
-        for (place, command) in &commands {
-            match command.request(&arguments(place, value)) {
-                Err(refusal) => {
-                    refused += 1;
-                    let refusal: String = refusal.to_string().chars().take(200).collect();
-                    writeln!(told, "  {place}: refused: {}", refusal.escape_debug()).unwrap();
-                }
-                Ok(request) => {
-                    kept += 1;
-                    check_structure(place, &request, value);
-                    let request: String = format!("{request:?}").chars().take(300).collect();
-                    writeln!(told, "  {place}: {request}").unwrap();
+    let mut taken = Vec::new();
+    let mut values = 0;
+    for group in corpus() {
+        writeln!(told, "# {}", group.about).unwrap();
+        for place in &group.refused_by {
+            assert!(commands.contains_key(place), "{}: no place `{place}`", group.about);
+        }
+        for value in &group.values {
+            values += 1;
+            let shown: String = value.to_json().chars().take(100).collect();
+            let mut refused: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+            let mut carried = Vec::new();
+            for (place, command) in &commands {
+                match command.request(&arguments(place, value)) {
+                    Err(refusal) => {
+                        refused.entry(rule(&refusal.to_string())).or_default().push(place);
+                    }
+                    Ok(request) => {
+                        let apart = take_apart(place, &request);
+                        let same = &plain[&**place];
+                        assert_eq!(apart.structure, same.structure, "{place}: {shown}");
+                        if let Some(found) = apart.value {
+                            assert_eq!(found, as_text(value), "{place}");
+                        }
+                        if group.refused_by.contains(place) {
+                            taken.push(format!("{place} takes {shown}: {request:?}"));
+                        }
+                        carried.push(&**place);
+                    }
                 }
             }
+            writeln!(told, "{}", shown.escape_debug()).unwrap();
+            for (rule, places) in refused {
+                writeln!(told, "  {rule}: {}", places.join(" ")).unwrap();
+            }
+            writeln!(told, "  carried: {}", carried.join(" ")).unwrap();
         }
     }
-    assert!(refused + kept >= 200, "{refused} + {kept}");
-    assert!(refused > 500 && kept > 200, "{refused} refused, {kept} kept");
+    assert!(taken.is_empty(), "what must be refused is taken:\n{}", taken.join("\n"));
+    assert!(values >= MIN_VALUES, "{values}");
+    compare(&told);
+}
+
+/// A value as the text in which it stands in commands.
+fn as_text(value: &Value) -> String {
+    let single = |value: &Value| match value {
+        Value::String(text) => text.to_string(),
+        other => other.to_json(),
+    };
+    match value {
+        // A list is what is in it, where several are taken.
+        Value::Array(items) => items.iter().map(single).collect::<Vec<_>>().join(", "),
+        other => single(other),
+    }
+}
+
+/// Holds what happened against what is written; `MCPGRAPH_ACCEPT=1` writes it anew, to be read.
+fn compare(told: &str) {
     let path = folder().join("expected.txt");
     if std::env::var_os("MCPGRAPH_ACCEPT").is_some() {
-        std::fs::write(&path, &told).unwrap();
+        std::fs::write(&path, told).unwrap();
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
     for (line, (expected, told)) in expected.lines().zip(told.lines()).enumerate() {
         assert_eq!(told, expected, "line {} of expected.txt", line + 1);
     }
     assert_eq!(told.lines().count(), expected.lines().count());
-}
-
-/// What a request is made of, found out without the code that made it.
-fn check_structure(place: &str, request: &Request, value: &Value) {
-    let text = value.as_str().unwrap();
-    match (place, request) {
-        ("edgelake_word", Request::EdgeLake { command, .. }) => {
-            assert_eq!(command.split(' ').count(), 10, "{command}");
-            one_line(command);
-        }
-        ("edgelake_quoted", Request::EdgeLake { command, .. }) => {
-            let parts: Vec<&str> = command.split('"').collect();
-            assert_eq!(parts, ["get columns where dbms = ", text, " and format = json"]);
-            one_line(command);
-        }
-        (_, Request::EdgeLake { command, .. }) => {
-            let parts: Vec<&str> = command.split('"').collect();
-            let ["sql d format = json ", statement, ""] = parts.as_slice() else {
-                panic!("{command}")
-            };
-            one_line(command);
-            check_select(statement, &PostgreSqlDialect {});
-        }
-        ("argument", Request::Process { argv, .. }) => {
-            assert_eq!(argv, &["grep", "-n", text, "data.txt"]);
-            assert!(!text.starts_with('-') && !text.contains('\0'));
-        }
-        ("part_of_argument", Request::Process { argv, .. }) => {
-            assert_eq!(argv, &["tool", &format!("--name={text}"), "--", text]);
-        }
-        (_, Request::Http { url, headers, body, .. }) => {
-            let url = Url::parse(url).unwrap();
-            assert_eq!(url.origin().ascii_serialization(), "https://api.example.com");
-            assert!(url.fragment().is_none(), "{url}");
-            let path: Vec<&str> = url.path_segments().unwrap().collect();
-            match place {
-                "url_path" => {
-                    let [v1, items, _, details] = path.as_slice() else { panic!("{url}") };
-                    assert_eq!([*v1, *items, *details], ["v1", "items", "details"]);
-                    assert_eq!(url.query(), Some("full=1"));
-                }
-                "url_query" => {
-                    let pairs: Vec<_> = url.query_pairs().collect();
-                    assert_eq!(pairs[0], ("name".into(), text.into()));
-                    assert_eq!(pairs.len(), 2, "{url}");
-                }
-                "header" => {
-                    assert_eq!(headers[0].1, text);
-                    one_line(text);
-                }
-                "form" => {
-                    let body = &body.as_ref().unwrap().text;
-                    let pairs: Vec<_> = url::form_urlencoded::parse(body.as_bytes()).collect();
-                    assert_eq!(pairs, [("name".into(), text.into()), ("kind".into(), "a".into())]);
-                }
-                "json" => {
-                    let body = Value::from_json(&body.as_ref().unwrap().text).unwrap();
-                    assert_eq!(body.as_object().unwrap().len(), 2);
-                    assert_eq!(body.get("name").unwrap(), value);
-                }
-                other => panic!("{other}"),
-            }
-        }
-        ("sqlite_parameter", Request::Sql { statement, parameters, .. }) => {
-            assert_eq!(statement, "SELECT * FROM items WHERE name = ?1 LIMIT 10");
-            assert_eq!(parameters, std::slice::from_ref(value));
-        }
-        ("raw_statement", Request::Sql { statement, .. }) => {
-            let parsed = Parser::parse_sql(&SQLiteDialect {}, statement).unwrap();
-            assert!(matches!(parsed.as_slice(), [Statement::Query(_)]), "{statement}");
-        }
-        ("postgres_identifier", Request::Sql { statement, .. }) => {
-            assert_eq!(statement, &format!("SELECT * FROM \"{text}\" LIMIT 10"));
-            assert!(!text.contains('"'));
-        }
-        (_, Request::Sql { statement, .. }) => {
-            one_line(statement);
-            check_select(statement, &GenericDialect {});
-        }
-        (place, request) => panic!("{place}: {request:?}"),
-    }
-}
-
-/// Exactly one SELECT of the one table, with the limit at its end.
-fn check_select(statement: &str, dialect: &dyn sqlparser::dialect::Dialect) {
-    let parsed = Parser::parse_sql(dialect, statement).unwrap();
-    let [Statement::Query(query)] = parsed.as_slice() else { panic!("{statement}") };
-    assert!(matches!(query.body.as_ref(), SetExpr::Select(_)), "{statement}");
-    assert!(query.limit_clause.is_some() && statement.ends_with(" LIMIT 100"), "{statement}");
-    assert_eq!(statement.to_uppercase().matches("SELECT").count(), 1, "{statement}");
-    assert!(!statement.contains("--") && !statement.contains("/*"), "{statement}");
-}
-
-fn one_line(text: &str) {
-    assert!(!text.contains(['\r', '\n', '\0', '\u{2028}', '\u{2029}', '\u{85}']), "{text:?}");
 }
