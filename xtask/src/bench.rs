@@ -4,6 +4,7 @@
 //! round, so that a busy machine disturbs both alike. Figures are medians over rounds.
 
 mod awake;
+mod commands;
 mod procedures;
 mod recording;
 mod report;
@@ -81,6 +82,8 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     workflows::measure(&ours, &folder, &mut report)?;
     report.part("procedures", "large", "usual");
     procedures::measure(&ours, &folder, &mut report)?;
+    report.part("command tools", "mcpgraph", "node");
+    commands::measure(&ours, &folder, &mut report)?;
     drop(awake);
     report.print();
     Ok(())

@@ -1,7 +1,10 @@
 //! PostgreSQL databases.
 
+mod tls;
+
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, Once, Weak};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use bytes::BytesMut;
@@ -9,8 +12,6 @@ use futures_util::TryStreamExt as _;
 use mcpgraph_command::{Answer, Request};
 use mcpgraph_value::{Map, Value};
 use parking_lot::Mutex;
-use rustls::ClientConfig;
-use rustls_platform_verifier::ConfigVerifierExt as _;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{CancelToken, Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -20,11 +21,22 @@ use crate::{Carrier, CommandError, ErrorKind, Limits, not_for};
 /// How many connections wait for the next command.
 const MAX_IDLE: usize = 4;
 
+/// How long a connection waits for the next command: the file may name another database by then.
+const MAX_WAIT: Duration = Duration::from_mins(5);
+
 pub(crate) struct Postgres {
     config: Config,
     tls: MakeRustlsConnect,
     write: bool,
-    idle: Mutex<Vec<Client>>,
+    idle: Arc<Mutex<Vec<Idle>>>,
+    /// Whether somebody closes what waits for too long.
+    tidied: Once,
+}
+
+/// A connection that waits.
+struct Idle {
+    client: Client,
+    since: Instant,
 }
 
 /// Ends a statement that nobody waits for any more.
@@ -45,20 +57,17 @@ impl Postgres {
                 format!("the database cannot be reached: {why}"),
             )
         };
-        let config: Config = url.parse().map_err(|error| unusable(reason(&error)))?;
-        // The first one counts for the whole process; a host program may have chosen another.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let tls =
-            ClientConfig::with_platform_verifier().map_err(|error| unusable(error.to_string()))?;
-        Ok(Self { config, tls: MakeRustlsConnect::new(tls), write, idle: Mutex::default() })
+        let (config, tls) = tls::read(url).map_err(unusable)?;
+        Ok(Self { config, tls, write, idle: Arc::default(), tidied: Once::new() })
     }
 
     async fn client(&self) -> Result<Client, CommandError> {
-        while let Some(client) = { self.idle.lock().pop() } {
-            if !client.is_closed() {
-                return Ok(client);
+        while let Some(idle) = { self.idle.lock().pop() } {
+            if !idle.client.is_closed() {
+                return Ok(idle.client);
             }
         }
+        self.tidied.call_once(|| drop(tokio::spawn(tidy(Arc::downgrade(&self.idle)))));
         let (client, connection) =
             self.config.connect(self.tls.clone()).await.map_err(|error| unavailable(&error))?;
         // It ends with its client.
@@ -86,9 +95,18 @@ impl Carrier for Postgres {
         cancel.token = None;
         let mut idle = self.idle.lock();
         if idle.len() < MAX_IDLE && !client.is_closed() {
-            idle.push(client);
+            idle.push(Idle { client, since: Instant::now() });
         }
         answer.map(Answer::Value)
+    }
+}
+
+/// Closes connections that wait for too long, for as long as there is somebody who could use them.
+async fn tidy(idle: Weak<Mutex<Vec<Idle>>>) {
+    while let Some(idle) = idle.upgrade() {
+        idle.lock().retain(|waiting| waiting.since.elapsed() < MAX_WAIT);
+        drop(idle);
+        tokio::time::sleep(MAX_WAIT / 5).await;
     }
 }
 

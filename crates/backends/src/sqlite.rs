@@ -47,11 +47,15 @@ impl Carrier for Sqlite {
             let connection = open(&path, write)?;
             // Nobody who waits for it is left if this fails.
             drop(opened.send(connection.get_interrupt_handle()));
-            if gives_rows {
+            // What fails half-way, an answer that is too large among it, changes nothing.
+            let transaction = connection.unchecked_transaction().map_err(failed)?;
+            let answer = if gives_rows {
                 rows(&connection, &statement, parameters, limits.bytes)
             } else {
                 changed(&connection, &statement, parameters)
-            }
+            }?;
+            transaction.commit().map_err(failed)?;
+            Ok(answer)
         });
         let mut interrupt = Interrupt(handle.await.ok());
         let answer = work.await.unwrap_or_else(|error| {

@@ -8,7 +8,6 @@ use mcpgraph_graph::Graph;
 use mcpgraph_mcp::message::raw;
 use mcpgraph_mcp::mirror::{HeaderParameter, header_parameters};
 use mcpgraph_runtime::{Instruments, Runtime, World};
-use mcpgraph_upstream::Upstreams;
 use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -31,12 +30,12 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// The tools of a graph, and what the exposed ones among the servers have. `upstreams` are
-    /// these servers.
+    /// The tools of a graph, and what the exposed ones among the servers have. The upstreams of the
+    /// world are these servers; its backends keep their connections from one offer to the next.
     pub fn new(
         graph: Arc<Graph>,
         servers: &[ServerDef],
-        upstreams: &Upstreams,
+        world: &World,
         instruments: Instruments,
     ) -> Self {
         let header_parameters = graph
@@ -50,8 +49,8 @@ impl Offer {
         let server = &graph.server;
         let info =
             raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
-        let runtime =
-            Runtime::new(Arc::new(World::new(Arc::new(upstreams.pinned())))).with(instruments);
+        let world = World { upstreams: Arc::new(world.upstreams.pinned()), ..world.clone() };
+        let runtime = Runtime::new(Arc::new(world)).with(instruments);
         Self {
             info: info.into(),
             graph,

@@ -96,7 +96,7 @@ pub struct McpGraph {
     graph: Arc<Graph>,
     servers: Vec<ServerDef>,
     discovery: bool,
-    upstreams: Arc<Upstreams>,
+    world: World,
     runtime: Runtime,
     instruments: Instruments,
     masks: Masks,
@@ -125,13 +125,12 @@ impl McpGraph {
 
     pub(crate) fn new(file: GraphFile, graph: Arc<Graph>, instruments: Instruments) -> Self {
         let options = upstream_options(&file.servers);
-        let upstreams = Arc::new(Upstreams::new(specs(&file.servers), options));
-        let world = World::new(Arc::clone(&upstreams));
-        let runtime = Runtime::new(Arc::new(world)).with(instruments.clone());
+        let world = World::new(Arc::new(Upstreams::new(specs(&file.servers), options)));
+        let runtime = Runtime::new(Arc::new(world.clone())).with(instruments.clone());
         let masks = Masks::default();
         masks.add(&file, &instruments);
         let discovery = file.discovery;
-        Self { graph, servers: file.servers, discovery, upstreams, runtime, instruments, masks }
+        Self { graph, servers: file.servers, discovery, world, runtime, instruments, masks }
     }
 
     /// The compiled graph.
@@ -161,12 +160,12 @@ impl McpGraph {
 
     /// The upstream servers.
     pub(crate) fn upstreams(&self) -> &Arc<Upstreams> {
-        &self.upstreams
+        &self.world.upstreams
     }
 
     /// What carries out the calls of runs.
     pub(crate) fn effects(&self) -> Arc<dyn Effects> {
-        Arc::new(World::new(Arc::clone(&self.upstreams)))
+        Arc::new(self.world.clone())
     }
 
     /// What executes the runs, for replaying recorded ones.
@@ -186,23 +185,23 @@ impl McpGraph {
         access: Option<Arc<Access>>,
     ) -> Arc<Gateway> {
         let graph = Arc::clone(&self.graph);
-        let offer = Offer::new(graph, &self.servers, &self.upstreams, self.instruments.clone());
+        let offer = Offer::new(graph, &self.servers, &self.world, self.instruments.clone());
         let offer = offer.with_discovery(self.discovery);
-        Gateway::guarded(offer, Arc::clone(&self.upstreams), broadcaster, access)
+        Gateway::guarded(offer, Arc::clone(&self.world.upstreams), broadcaster, access)
     }
 
     /// Takes over a changed file: its servers first, so that its tools find them.
     pub(crate) fn replace(&self, gateway: &Gateway, file: &GraphFile, graph: Arc<Graph>) {
-        self.upstreams.replace(specs(&file.servers));
+        self.world.upstreams.replace(specs(&file.servers));
         self.masks.add(file, &self.instruments);
         let instruments = self.instruments.clone();
-        let offer = Offer::new(graph, &file.servers, &self.upstreams, instruments);
+        let offer = Offer::new(graph, &file.servers, &self.world, instruments);
         gateway.replace(offer.with_discovery(file.discovery));
     }
 
     /// Ends the servers that were started.
     pub async fn close(&self) {
-        self.upstreams.shutdown().await;
+        self.world.upstreams.shutdown().await;
     }
 }
 

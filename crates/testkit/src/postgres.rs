@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write as _,
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::{fs::chown, process::CommandExt as _},
     path::{Path, PathBuf},
@@ -15,12 +16,16 @@ use tempfile::TempDir;
 /// How long a server may take to listen.
 const START_LIMIT: Duration = Duration::from_mins(1);
 
-/// A running server with an empty database; it is ended when this is dropped.
+/// What its database begins with.
+const TABLES: &str = "CREATE TABLE items (id int PRIMARY KEY, name text, price numeric)\n";
+
+/// A running server whose database has an empty table `items (id, name, price)`; it is ended when
+/// this is dropped.
 #[derive(Debug)]
 pub struct PostgresServer {
     child: Child,
     port: u16,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl PostgresServer {
@@ -30,6 +35,18 @@ impl PostgresServer {
     /// # Panics
     /// If PostgreSQL is there and does not start.
     pub fn start() -> Option<Self> {
+        Self::start_as(false)
+    }
+
+    /// The same server, which also speaks TLS, with a certificate for `127.0.0.1` alone.
+    ///
+    /// # Panics
+    /// If PostgreSQL is there and does not start, or there is no OpenSSL to make certificates with.
+    pub fn start_with_tls() -> Option<Self> {
+        Self::start_as(true)
+    }
+
+    fn start_as(has_tls: bool) -> Option<Self> {
         let Some(binaries) = binaries() else {
             eprintln!("skipped: PostgreSQL is not installed (no initdb and postgres)");
             return None;
@@ -63,6 +80,30 @@ impl PostgresServer {
             .output()
             .unwrap();
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let mut alone = program("postgres")
+            .args(["--single", "-D"])
+            .arg(&data)
+            .arg("postgres")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        alone.stdin.take().unwrap().write_all(TABLES.as_bytes()).unwrap();
+        assert!(alone.wait().unwrap().success(), "the table could not be made");
+        let mut options = Vec::new();
+        if has_tls {
+            certify(folder.path());
+            if let Some((user, group)) = user {
+                chown(folder.path().join("server.key"), Some(user), Some(group)).unwrap();
+            }
+            for (setting, file) in [("ssl_cert_file", "server.pem"), ("ssl_key_file", "server.key")]
+            {
+                let path = folder.path().join(file).display().to_string();
+                options.extend(["-c".to_owned(), format!("{setting}={path}")]);
+            }
+            options.extend(["-c".to_owned(), "ssl=on".to_owned()]);
+        }
         let port =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let child = program("postgres")
@@ -70,11 +111,12 @@ impl PostgresServer {
             .arg(&data)
             .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F", "-k"])
             .arg(folder.path())
+            .args(options)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut server = Self { child, port, _folder: folder };
+        let mut server = Self { child, port, folder };
         let started = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             let ended = server.child.try_wait().unwrap();
@@ -86,7 +128,17 @@ impl PostgresServer {
 
     /// How to connect to it.
     pub fn url(&self) -> String {
-        format!("postgres://tester@127.0.0.1:{}/postgres", self.port)
+        self.url_of("127.0.0.1")
+    }
+
+    /// How to connect to it by another name of this machine.
+    pub fn url_of(&self, host: &str) -> String {
+        format!("postgres://tester@{host}:{}/postgres", self.port)
+    }
+
+    /// The certificate of those who certified it, if it speaks TLS.
+    pub fn authority(&self) -> PathBuf {
+        self.folder.path().join("authority.pem")
     }
 }
 
@@ -96,6 +148,25 @@ impl Drop for PostgresServer {
         drop(self.child.kill());
         drop(self.child.wait());
     }
+}
+
+/// Makes an authority and a certificate of it for `127.0.0.1`.
+fn certify(folder: &Path) {
+    let make = |key: &str, certificate: &str, more: &[&str]| {
+        let made = Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
+            .args(["-nodes", "-days", "2", "-keyout", key, "-out", certificate])
+            .args(more)
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "openssl: {}", String::from_utf8_lossy(&made.stderr));
+    };
+    make("authority.key", "authority.pem", &["-subj", "/CN=authority"]);
+    let mut more = vec!["-CA", "authority.pem", "-CAkey", "authority.key", "-subj", "/CN=database"];
+    more.extend(["-addext", "subjectAltName=IP:127.0.0.1"]);
+    more.extend(["-addext", "basicConstraints=critical,CA:FALSE"]);
+    make("server.key", "server.pem", &more);
 }
 
 /// The folder with the programs of the newest version there is.

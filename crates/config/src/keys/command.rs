@@ -1,5 +1,5 @@
 use super::graph::LIMITS;
-use super::{Key, MAX_EXACT, MAX_MS, Need, Shape, Table};
+use super::{Key, MAX_EXACT, MAX_MS, Shape, Table};
 use crate::model::CommandDef;
 
 /// A backend in a file is one of these; each word has its own keys.
@@ -8,17 +8,22 @@ pub(crate) static BACKEND: Table = Table {
     noun: "a backend",
     doc: "Where commands are carried out: exactly one of these.",
     groups: &[&[
-        Key::optional("edgelake", Shape::Record(&EDGELAKE), "A node of an EdgeLake network."),
-        Key::optional(
-            "process",
-            Shape::Record(&PROCESS),
-            "Programs of this machine, never through a shell.",
-        ),
-        Key::optional("http", Shape::Record(&HTTP), "An HTTP service."),
-        Key::optional("sqlite", Shape::Record(&SQLITE), "An SQLite database."),
-        Key::optional("postgres", Shape::Record(&POSTGRES), "A PostgreSQL database."),
+        backend("edgelake", &EDGELAKE),
+        backend("process", &PROCESS),
+        backend("http", &HTTP),
+        backend("sqlite", &SQLITE),
+        backend("postgres", &POSTGRES),
     ]],
 };
+
+/// The key of a kind of backend, which is told about in one place.
+const fn backend(name: &'static str, table: &'static Table) -> Key {
+    Key::optional(name, Shape::Record(table), table.doc)
+}
+
+/// Of a database.
+const WRITE: Key =
+    Key::optional("write", Shape::Flag, "Whether statements may change the database.");
 
 static EDGELAKE: Table = Table {
     name: "edgelakeBackend",
@@ -70,7 +75,7 @@ static SQLITE: Table = Table {
     doc: "An SQLite database.",
     groups: &[&[
         Key::required("path", Shape::Name, "The file; `${GRAPH_DIR}` is the folder of this file."),
-        Key::optional("write", Shape::Flag, "Whether statements may change the database."),
+        WRITE,
     ]],
 };
 
@@ -79,8 +84,12 @@ static POSTGRES: Table = Table {
     noun: "`postgres`",
     doc: "A PostgreSQL database.",
     groups: &[&[
-        Key::required("url", Shape::Name, "How to connect: `${DATABASE_URL}`, for example."),
-        Key::optional("write", Shape::Flag, "Whether statements may change the database."),
+        Key::required(
+            "url",
+            Shape::Name,
+            "How to connect: `${DATABASE_URL}`, for example; `?sslmode=verify-full` makes sure who answers.",
+        ),
+        WRITE,
     ]],
 };
 
@@ -136,7 +145,7 @@ static PARTS: &[Key] = &[
     Key::optional(
         "allow_union",
         Shape::Flag,
-        "Whether a statement may have UNION, EXCEPT or INTERSECT.",
+        "Whether a statement may have UNION, EXCEPT or INTERSECT; a built one has it behind `where`.",
     ),
     Key::optional("allow_subqueries", Shape::Flag, "Whether a built SELECT may contain others."),
     Key::optional(
@@ -246,11 +255,10 @@ pub(crate) static COMMAND_TOOL: Table = Table {
         Key::optional("icons", Shape::AnyArray, "MCP icons, passed on as they are."),
         Key::optional("executionLimits", Shape::Record(&LIMITS), "The limits of this tool's runs."),
         Key::optional("command", Shape::Record(&COMMAND), "The command."),
-        Key {
-            name: "edgelake_command",
-            need: Need::Optional,
-            shape: Shape::Record(&EDGELAKE_COMMAND),
-            doc: "The command, for the EdgeLake node of this file.",
-        },
+        Key::optional(
+            "edgelake_command",
+            Shape::Record(&EDGELAKE_COMMAND),
+            "The command, for the EdgeLake node of this file.",
+        ),
     ]],
 };

@@ -9,7 +9,7 @@ use mcpgraph_files::SaveError;
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_journal::{Journal, JournalOptions};
 use mcpgraph_mcp::server::{Broadcaster, Guard, HttpConfig};
-use mcpgraph_runtime::{Instruments, LiveRuns};
+use mcpgraph_runtime::{Instruments, LiveRuns, World};
 use mcpgraph_studio::{Studio, Workshop, router};
 use mcpgraph_telemetry::Metrics;
 use mcpgraph_toolkit::{Documents, Loaded, NotSaved};
@@ -90,18 +90,19 @@ impl World {
             observers: vec![metrics.observer()],
             live: Some(live.clone()),
         };
-        let offer = Offer::new(graph, &[], &upstreams, instruments.clone());
+        let world = World::new(Arc::clone(&upstreams));
+        let offer = Offer::new(graph, &[], &world, instruments.clone());
         let gateway = Gateway::new(offer, Arc::clone(&upstreams), Broadcaster::new());
         let guard = Guard::new(&HttpConfig::default());
         let shown = Arc::clone(&gateway);
         let workshop = has_file.then(|| {
-            let (at, servers) = (Arc::clone(&gateway), Arc::clone(&upstreams));
+            let at = Arc::clone(&gateway);
             Workshop {
                 documents: Arc::new(documents),
                 upstreams,
                 serve: Box::new(move |file, graph| {
-                    servers.replace(specs(&file.servers));
-                    at.replace(Offer::new(graph, &[], &servers, instruments.clone()));
+                    world.upstreams.replace(specs(&file.servers));
+                    at.replace(Offer::new(graph, &[], &world, instruments.clone()));
                 }),
             }
         });

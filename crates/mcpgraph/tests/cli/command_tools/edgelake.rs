@@ -88,6 +88,42 @@ fn a_query_is_built_and_sent_to_the_network() {
 }
 
 #[test]
+fn values_in_a_statement_are_literals_and_names() {
+    let node = EdgeLakeNode::start();
+    let template = "sql {database} format = json \"SELECT {id:column} FROM {table} \
+                    WHERE place = {place} AND note = '{note}' AND n > -{n} LIMIT {limit}\"";
+    let mut served = serve(
+        &json!({
+            "backend": { "edgelake": { "url": node.url() } },
+            "tools": [{ "name": "readings", "edgelake_command": { "type": "sql", "template": template } }]
+        })
+        .to_string(),
+    );
+    let arguments = json!({
+        "database": "d", "column": "value", "table": "rand_data", "place": "1 OR 1=1",
+        "note": "x) --", "n": -5, "limit": 3,
+    });
+    called(&mut served, "readings", arguments.clone());
+    assert_eq!(
+        node.asked().last().unwrap().command,
+        "sql d format = json \"SELECT value FROM rand_data \
+         WHERE place = '1 OR 1=1' AND note = 'x) --' AND n > -(-5) LIMIT 3\""
+    );
+    for (name, value) in [
+        ("table", "rand_data, secrets"),
+        ("table", "current_user"),
+        ("place", "it's"),
+        ("column", "value FROM secrets"),
+        ("database", "d and format = table"),
+    ] {
+        let mut hostile = arguments.clone();
+        hostile[name] = json!(value);
+        let (said, code) = failed(&mut served, "readings", hostile);
+        assert_eq!(code, "MG0420", "{name}: {said}");
+    }
+}
+
+#[test]
 fn templates_are_chosen_by_the_arguments_that_are_there() {
     let node = EdgeLakeNode::start();
     let mut served = serve(&tools(&node));

@@ -136,6 +136,16 @@ tools:
 }
 
 #[test]
+fn changes_can_give_rows_and_are_undone_when_they_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("items.db");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute_batch("CREATE TABLE items (id INTEGER, name TEXT, price REAL)").unwrap();
+    let backend = format!("sqlite: {{ path: \"{}\"", path.display());
+    super::keep_shop(&mut serve(&super::shop_keeping(&backend)));
+}
+
+#[test]
 fn statements_that_change_are_refused_when_the_file_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tools.yaml");

@@ -4,6 +4,7 @@ use mcpgraph_testkit::PostgresServer;
 use serde_json::json;
 
 use super::{called, failed, serve};
+use crate::product::eventually;
 
 #[test]
 fn postgres_is_read_and_written_with_bound_parameters() {
@@ -60,6 +61,75 @@ tools:
     assert_eq!(failed(&mut served, "slow", json!({})).1, "MG0405");
     // The connection is fit for use after all of that.
     assert_eq!(called(&mut served, "by_ids", json!({"ids": [1]})), json!([{"id": 1}]));
+}
+
+#[test]
+fn changes_can_give_rows_and_are_undone_when_they_fail() {
+    let Some(server) = PostgresServer::start() else { return };
+    let mut served =
+        serve(&super::shop_keeping(&format!("postgres: {{ url: \"{}\"", server.url())));
+    super::keep_shop(&mut served);
+}
+
+#[test]
+fn connections_are_encrypted_and_checked_as_the_url_says() {
+    let Some(server) = PostgresServer::start_with_tls() else { return };
+    let (ours, other) = (server.url(), server.url_of("localhost"));
+    let authority = server.authority().display().to_string();
+    let tool = |url: &str| {
+        let template = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+        serve(
+            &json!({
+                "backend": { "postgres": { "url": url } },
+                "tools": [{ "name": "encrypted", "command": { "template": template } }]
+            })
+            .to_string(),
+        )
+    };
+    for (url, is_encrypted) in [
+        (ours.clone(), true),
+        (format!("{ours}?sslmode=disable"), false),
+        (format!("{ours}?sslmode=require"), true),
+        (format!("{ours}?sslmode=verify-full&sslrootcert={authority}"), true),
+        (format!("{other}?sslmode=verify-ca&sslrootcert={authority}"), true),
+    ] {
+        let found = called(&mut tool(&url), "encrypted", json!({}));
+        assert_eq!(found, json!([{ "ssl": is_encrypted }]), "{url}");
+    }
+    for (url, why) in [
+        (format!("{ours}?sslmode=verify-full"), "UnknownIssuer"),
+        (format!("{other}?sslmode=verify-full&sslrootcert={authority}"), "not valid for name"),
+        (format!("{ours}?sslmode=verify-full&sslrootcert=/nowhere.pem"), "/nowhere.pem"),
+        (format!("{ours}?sslmode=maybe"), "`sslmode` is"),
+    ] {
+        let (said, code) = failed(&mut tool(&url), "encrypted", json!({}));
+        assert!(said.contains("cannot be reached") && said.contains(why), "{url}: {said}");
+        assert_eq!(code, "MG0404");
+    }
+    let Some(plain) = PostgresServer::start() else { return };
+    let url = format!("{}?sslmode=require", plain.url());
+    let (said, _) = failed(&mut tool(&url), "encrypted", json!({}));
+    assert!(said.contains("does not support TLS"), "{said}");
+}
+
+#[test]
+fn a_reload_keeps_the_connections_of_backends_that_stay() {
+    let Some(server) = PostgresServer::start() else { return };
+    let text = |tools: &[&str]| {
+        let tools: Vec<_> = tools
+            .iter()
+            .map(|name| {
+                json!({ "name": name, "command": { "template": "SELECT pg_backend_pid() AS pid" } })
+            })
+            .collect();
+        json!({ "backend": { "postgres": { "url": server.url() } }, "tools": tools }).to_string()
+    };
+    let mut served = serve(&text(&["who"]));
+    let before = called(&mut served, "who", json!({}));
+    assert_eq!(called(&mut served, "who", json!({})), before, "one connection after the other");
+    served.edit(&text(&["who", "who_else"]));
+    eventually("the new tool", || served.tool_names().len() == 2);
+    assert_eq!(called(&mut served, "who_else", json!({})), before);
 }
 
 #[test]
