@@ -9,7 +9,7 @@ use mcpgraph_files::SaveError;
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_journal::{Journal, JournalOptions};
 use mcpgraph_mcp::server::{Broadcaster, Guard, HttpConfig};
-use mcpgraph_runtime::{Instruments, LiveRuns, World};
+use mcpgraph_runtime::{self as runtime, Instruments, LiveRuns};
 use mcpgraph_studio::{Studio, Workshop, router};
 use mcpgraph_telemetry::Metrics;
 use mcpgraph_toolkit::{Documents, Loaded, NotSaved};
@@ -90,7 +90,7 @@ impl World {
             observers: vec![metrics.observer()],
             live: Some(live.clone()),
         };
-        let world = World::new(Arc::clone(&upstreams));
+        let world = runtime::World::new(Arc::clone(&upstreams));
         let offer = Offer::new(graph, &[], &world, instruments.clone());
         let gateway = Gateway::new(offer, Arc::clone(&upstreams), Broadcaster::new());
         let guard = Guard::new(&HttpConfig::default());
