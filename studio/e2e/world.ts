@@ -45,8 +45,12 @@ export class Studio {
     this.url = `http://127.0.0.1:${port}/`;
   }
 
-  static async start(text: string): Promise<Studio> {
+  /** With a graph file, and other files beside it. */
+  static async start(text: string, others: Record<string, string> = {}): Promise<Studio> {
     const folder = mkdtempSync(join(tmpdir(), 'studio-'));
+    for (const [name, content] of Object.entries(others)) {
+      writeFileSync(join(folder, name), content);
+    }
     mkdirSync(join(folder, 'data'));
     for (const name of ['alpha.txt', 'beta.txt', 'notes.md']) {
       writeFileSync(join(folder, 'data', name), name);
@@ -96,6 +100,65 @@ export class Studio {
     const answer = await fetch(new URL(path, this.url));
     return (await answer.json()) as T;
   }
+}
+
+/** A client that speaks MCP with the server, as an agent would. */
+export class Client {
+  private readonly url: string;
+  private session = '';
+  private last = 0;
+
+  private constructor(url: string) {
+    this.url = url;
+  }
+
+  static async connect(studio: Studio, name = 'agent'): Promise<Client> {
+    const client = new Client(new URL('mcp', studio.url).href);
+    await client.send('initialize', {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name, version: '1' },
+    });
+    await client.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return client;
+  }
+
+  /** Calls a tool; what it gave. */
+  async call(name: string, args: object): Promise<ToolResult> {
+    return (await this.send('tools/call', { name, arguments: args })) as ToolResult;
+  }
+
+  private async send(method: string, params: object): Promise<unknown> {
+    this.last += 1;
+    const answer = await this.post({ jsonrpc: '2.0', id: this.last, method, params });
+    const text = await answer.text();
+    // The answer is the body, or the last event of a stream.
+    const data = text.startsWith('{') ? text : (text.match(/^data: (\{.*)$/gm)?.at(-1) ?? '');
+    const { result, error } = JSON.parse(data.replace(/^data: /, ''));
+    if (error) throw new Error(JSON.stringify(error));
+    return result;
+  }
+
+  private async post(message: object): Promise<Response> {
+    const headers: Record<string, string> = {
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+    };
+    if (this.session) headers['Mcp-Session-Id'] = this.session;
+    const answer = await fetch(this.url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(message),
+    });
+    this.session = answer.headers.get('mcp-session-id') ?? this.session;
+    return answer;
+  }
+}
+
+export interface ToolResult {
+  isError?: boolean;
+  content: { type: string; text?: string }[];
+  structuredContent?: Record<string, unknown>;
 }
 
 export async function launch(): Promise<Browser> {

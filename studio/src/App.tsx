@@ -7,14 +7,20 @@ import { SearchDialog } from './panels/Search';
 import { ShortcutsDialog } from './panels/Shortcuts';
 import { Sidebar } from './panels/Sidebar';
 import { GraphScreen } from './screens/GraphScreen';
+import { ProceduresScreen } from './screens/ProceduresScreen';
 import { RunsScreen } from './screens/RunsScreen';
 import { UpstreamsScreen } from './screens/UpstreamsScreen';
 import { WorkflowsScreen } from './screens/WorkflowsScreen';
 import { useDialogs } from './state/dialogs';
 import { isDirty, useDocument } from './state/document';
+import { EditorContext, useChosenEditor, useIsStored } from './state/editor';
 import { useLocation } from './state/location';
+import { useProcedures } from './state/procedures';
 import { useRun } from './state/run';
 import { followAll, useRuns } from './state/runs';
+import { followWalk } from './state/walk';
+import { useWorkflow } from './state/workflow';
+import { useWorkflows } from './state/workflows';
 import { Notices } from './ui/Notices';
 
 /** How often the file is looked at for changes of others. */
@@ -22,21 +28,25 @@ const LOOK_MS = 2000;
 
 export function App() {
   const screen = useLocation((location) => location.screen);
+  const editor = useChosenEditor();
   useServer();
   return (
-    <div className="app">
-      <Header />
-      <Sidebar />
-      <main className="main">
-        {screen === 'graph' && <GraphScreen />}
-        {screen === 'runs' && <RunsScreen />}
-        {screen === 'workflows' && <WorkflowsScreen />}
-        {screen === 'upstreams' && <UpstreamsScreen />}
-      </main>
-      <OpenDialog />
-      <ConflictDialog />
-      <Notices />
-    </div>
+    <EditorContext value={editor}>
+      <div className="app">
+        <Header />
+        <Sidebar />
+        <main className="main">
+          {screen === 'graph' && <GraphScreen />}
+          {screen === 'workflows' && <WorkflowsScreen />}
+          {screen === 'procedures' && <ProceduresScreen />}
+          {screen === 'runs' && <RunsScreen />}
+          {screen === 'upstreams' && <UpstreamsScreen />}
+        </main>
+        <OpenDialog />
+        <ConflictDialog />
+        <Notices />
+      </div>
+    </EditorContext>
   );
 }
 
@@ -68,28 +78,39 @@ function useServer() {
   useEffect(() => {
     void useDocument.getState().load();
     void useRuns.getState().refresh();
+    void useWorkflows.getState().load();
+    void useProcedures.getState().load();
     const unfollow = followAll();
+    const unfollowWalk = followWalk();
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') void useDocument.getState().look();
     }, LOOK_MS);
     return () => {
       unfollow();
+      unfollowWalk();
       clearInterval(timer);
     };
   }, []);
   useEffect(() => {
-    if (screen === 'graph') useRun.getState().open(run);
-  }, [run, screen]);
+    useRun.getState().open(run);
+  }, [run]);
+  const isStored = useIsStored();
+  const isRead = useDocument((state) => state.document !== null);
   useEffect(() => {
-    const { tool: shown, document, refresh } = useDocument.getState();
+    const { document, refresh } = useDocument.getState();
     const first = document?.tools[0]?.name;
     if (tool === null && first !== undefined && screen === 'graph') {
       useLocation.getState().go({ tool: first });
-    } else if (tool !== null && document && shown?.name !== tool) refresh();
-  }, [tool, screen]);
+    } else if (tool !== null && isRead && (screen === 'graph' || screen === 'workflows')) {
+      if (isStored) void useWorkflow.getState().open(tool);
+      else refresh();
+    }
+  }, [tool, screen, isStored, isRead]);
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
-      if (isDirty(useDocument.getState())) event.preventDefault();
+      const { id, text, saved } = useWorkflow.getState();
+      const isDraft = id !== null && saved !== null && text !== saved;
+      if (isDraft || isDirty(useDocument.getState())) event.preventDefault();
     };
     window.addEventListener('beforeunload', ask);
     return () => window.removeEventListener('beforeunload', ask);

@@ -52,6 +52,37 @@ impl Alignment {
         Span::new(self.start + start, self.start + end)
     }
 
+    /// The range of bytes of the text that a place in the file stands for.
+    pub(crate) fn range(&self, span: Span) -> Range<usize> {
+        let (first, behind) =
+            (span.start.saturating_sub(self.start), span.end.saturating_sub(self.start));
+        let start = self.text_offset(first);
+        let end = if behind > first { self.text_end(behind) } else { start };
+        start..end.max(start)
+    }
+
+    /// Which byte of the text stands at a place of the scalar, or behind it where none does.
+    fn text_offset(&self, at: usize) -> usize {
+        let run = self.runs.partition_point(|run| run.file <= at).checked_sub(1);
+        let Some(run) = run.and_then(|last| self.runs.get(last)) else { return 0 };
+        let into = at - run.file;
+        if run.text_len == run.file_len {
+            run.text + into.min(run.text_len)
+        } else if into >= run.file_len {
+            run.text + run.text_len
+        } else {
+            run.text
+        }
+    }
+
+    /// Where the stretch of the text ends that stands before a place of the scalar.
+    fn text_end(&self, at: usize) -> usize {
+        let run = self.runs.partition_point(|run| run.file < at).checked_sub(1);
+        let Some(run) = run.and_then(|last| self.runs.get(last)) else { return 0 };
+        let into = if run.text_len == run.file_len { at - run.file } else { run.text_len };
+        run.text + into.min(run.text_len)
+    }
+
     /// Where the byte at `offset` of the text starts, counted from the start of the scalar.
     fn file_offset(&self, offset: usize) -> usize {
         let Some(run) = self.run_at(offset) else { return 0 };

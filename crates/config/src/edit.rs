@@ -7,6 +7,7 @@
 mod editor;
 mod emit;
 mod error;
+mod items;
 mod layout;
 mod lines;
 mod matching;
@@ -14,7 +15,6 @@ mod revise;
 mod scalar;
 mod splices;
 mod style;
-mod tools;
 
 use std::sync::Arc;
 
@@ -22,23 +22,37 @@ use mcpgraph_diagnostics::Source;
 use mcpgraph_value::Value;
 
 pub use self::error::EditError;
-use self::tools::Tools;
+use self::items::{Items, TOOLS, WORKFLOWS};
 
 /// The text with one more tool, behind the others and written like them.
 pub fn add_tool(source: &Arc<Source>, tool: &Value) -> Result<String, EditError> {
-    Tools::read(source)?.add(tool)
+    Items::read(TOOLS, source)?.add(tool)
 }
 
 /// The text with another definition of the tool `name`. Of the old text everything stays that says
 /// what is wanted, comments included; the name may change.
 pub fn update_tool(source: &Arc<Source>, name: &str, tool: &Value) -> Result<String, EditError> {
-    Tools::read(source)?.update(name, tool)
+    Items::read(TOOLS, source)?.update(name, tool)
 }
 
 /// The text without the tool `name`, its comment directly above, and the empty lines that set it
 /// apart.
 pub fn delete_tool(source: &Arc<Source>, name: &str) -> Result<String, EditError> {
-    Tools::read(source)?.delete(name)
+    Items::read(TOOLS, source)?.delete(name)
+}
+
+/// The text with another definition of the workflow `name`, as [`update_tool`] makes it.
+pub fn update_workflow(
+    source: &Arc<Source>,
+    name: &str,
+    workflow: &Value,
+) -> Result<String, EditError> {
+    Items::read(WORKFLOWS, source)?.update(name, workflow)
+}
+
+/// The text without the workflow `name`, as [`delete_tool`] makes it.
+pub fn delete_workflow(source: &Arc<Source>, name: &str) -> Result<String, EditError> {
+    Items::read(WORKFLOWS, source)?.delete(name)
 }
 
 #[cfg(test)]

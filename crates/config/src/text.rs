@@ -68,6 +68,12 @@ impl Text {
         self.alignment(source).span(range)
     }
 
+    /// The range of bytes of this text that stands at a place in the file: what [`Text::locate`]
+    /// finds, from the other side. None if the place is not in this text.
+    pub fn range_at(&self, source: &Source, span: Span) -> Option<Range<usize>> {
+        self.span.contains(span).then(|| self.alignment(source).range(span))
+    }
+
     /// What [`Text::locate`] works with, for many places of one text.
     pub(crate) fn alignment(&self, source: &Source) -> Alignment {
         // A block starts behind the indentation of its first line.

@@ -1,4 +1,4 @@
-//! Where nodes stand when a tool is drawn: cards in layers, from the top to the bottom.
+//! Where nodes stand when a graph is drawn: cards in layers, from the top to the bottom.
 //!
 //! It works on what a file says, not on the compiled form, so that a graph with errors can be drawn
 //! while it is edited. The same file always gives the same picture. Branches of a switch stand in
@@ -13,11 +13,11 @@ mod place;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcpgraph_config::model::{NodeDef, NodeKind, ToolDef};
+use mcpgraph_config::model::{NodeDef, NodeKind, ToolDef, WorkflowDef, WorkflowNodeKind};
 
 use self::layered::{Laid, Size, layered};
 pub use self::links::LinkKind;
-use self::links::links_of;
+use self::links::{links_of, links_of_workflow};
 
 /// The size of a card.
 const CARD: Size = Size { width: 240, height: 76 };
@@ -28,7 +28,7 @@ const PADDING: i32 = 24;
 /// The height of the name of a branch.
 const LANE_TITLE: i32 = 28;
 
-/// A tool as it is drawn.
+/// A graph as it is drawn.
 #[derive(Debug, Default)]
 pub struct Layout {
     /// Every card and every border, those around others before them.
@@ -81,6 +81,34 @@ pub fn layout(tool: &ToolDef) -> Layout {
     drawing.layout
 }
 
+/// Finds a place for every node of a workflow.
+pub fn layout_workflow(workflow: &WorkflowDef) -> Layout {
+    let nodes = workflow.nodes.iter().map(|node| (node.id.to_arc(), node.kind.name())).collect();
+    let is_start = |kind: &WorkflowNodeKind| matches!(kind, WorkflowNodeKind::Start);
+    let start = workflow.nodes.iter().position(|node| is_start(&node.kind));
+    layout_flat(nodes, links_of_workflow(workflow), start.unwrap_or(0))
+}
+
+/// Finds a place for nodes that have no others inside them, each with its id and its kind, from
+/// the node `start` downwards. A link names nodes by their positions; one to nowhere is left out.
+pub fn layout_flat(
+    nodes: Vec<(Arc<str>, &'static str)>,
+    links: Vec<(usize, usize, LinkKind)>,
+    start: usize,
+) -> Layout {
+    let mut drawing = Drawing::default();
+    let count = nodes.len();
+    let cards = nodes.into_iter().map(|(id, kind)| {
+        let key = drawing.key(Arc::clone(&id));
+        Card { id, kind, key, size: CARD, inner: Vec::new() }
+    });
+    let cards: Vec<Card> = cards.collect();
+    let links = links.into_iter().filter(|(from, to, _)| *from < count && *to < count).collect();
+    let body = Body::new(cards, links, start);
+    drawing.put(body, None, (0, 0));
+    drawing.layout
+}
+
 #[derive(Default)]
 struct Drawing {
     layout: Layout,
@@ -89,22 +117,32 @@ struct Drawing {
 }
 
 /// Nodes that belong together, with places among themselves.
-struct Body<'f> {
-    cards: Vec<Card<'f>>,
+struct Body {
+    cards: Vec<Card>,
     laid: Laid,
     links: Vec<(usize, usize, LinkKind)>,
 }
 
-struct Card<'f> {
-    node: &'f NodeDef,
+struct Card {
+    id: Arc<str>,
+    kind: &'static str,
     key: Arc<str>,
     size: Size,
-    inner: Vec<(Option<Arc<str>>, Body<'f>)>,
+    inner: Vec<(Option<Arc<str>>, Body)>,
+}
+
+impl Body {
+    fn new(cards: Vec<Card>, links: Vec<(usize, usize, LinkKind)>, start: usize) -> Self {
+        let sizes: Vec<Size> = cards.iter().map(|card| card.size).collect();
+        let arrows: Vec<(usize, usize)> = links.iter().map(|(from, to, _)| (*from, *to)).collect();
+        let laid = layered(&sizes, &arrows, start);
+        Self { cards, laid, links }
+    }
 }
 
 impl Drawing {
-    fn body<'f>(&mut self, nodes: &'f [NodeDef]) -> Body<'f> {
-        let cards: Vec<Card<'f>> = nodes.iter().map(|node| self.card(node)).collect();
+    fn body(&mut self, nodes: &[NodeDef]) -> Body {
+        let cards: Vec<Card> = nodes.iter().map(|node| self.card(node)).collect();
         let mut positions = HashMap::new();
         for (index, node) in nodes.iter().enumerate() {
             positions.entry(node.id.as_str()).or_insert(index);
@@ -117,16 +155,13 @@ impl Drawing {
                 Some((from, *positions.get(target.as_str())?, kind))
             })
             .collect();
-        let sizes: Vec<Size> = cards.iter().map(|card| card.size).collect();
-        let arrows: Vec<(usize, usize)> = links.iter().map(|(from, to, _)| (*from, *to)).collect();
         let start = nodes.iter().position(|node| matches!(node.kind, NodeKind::Entry));
-        let laid = layered(&sizes, &arrows, start.unwrap_or(0));
-        Body { cards, laid, links }
+        Body::new(cards, links, start.unwrap_or(0))
     }
 
-    fn card<'f>(&mut self, node: &'f NodeDef) -> Card<'f> {
+    fn card(&mut self, node: &NodeDef) -> Card {
         let key = self.key(node.id.to_arc());
-        let inner: Vec<(Option<Arc<str>>, Body<'f>)> = match &node.kind {
+        let inner: Vec<(Option<Arc<str>>, Body)> = match &node.kind {
             NodeKind::Foreach(foreach) => vec![(None, self.body(&foreach.body))],
             NodeKind::Parallel(parallel) => parallel
                 .branches
@@ -136,7 +171,8 @@ impl Drawing {
             _ => Vec::new(),
         };
         let inner: Vec<_> = inner.into_iter().filter(|(_, body)| !body.cards.is_empty()).collect();
-        Card { node, key, size: size_around(&inner), inner }
+        let size = size_around(&inner);
+        Card { id: node.id.to_arc(), kind: node.kind.name(), key, size, inner }
     }
 
     /// A name that nothing else in the picture has.
@@ -147,13 +183,13 @@ impl Drawing {
     }
 
     /// Puts nodes into the picture, at a place in what is around them.
-    fn put(&mut self, body: Body<'_>, inside: Option<&Arc<str>>, at: (i32, i32)) {
+    fn put(&mut self, body: Body, inside: Option<&Arc<str>>, at: (i32, i32)) {
         let keys: Vec<Arc<str>> = body.cards.iter().map(|card| Arc::clone(&card.key)).collect();
         for (card, (x, y)) in body.cards.into_iter().zip(&body.laid.places) {
             self.layout.nodes.push(Placed {
                 key: Arc::clone(&card.key),
-                id: card.node.id.to_arc(),
-                kind: card.node.kind.name(),
+                id: card.id,
+                kind: card.kind,
                 inside: inside.cloned(),
                 x: at.0 + x,
                 y: at.1 + y,
@@ -178,7 +214,7 @@ impl Drawing {
         &mut self,
         owner: &Arc<str>,
         size: Size,
-        inner: Vec<(Option<Arc<str>>, Body<'_>)>,
+        inner: Vec<(Option<Arc<str>>, Body)>,
     ) {
         let mut left = PADDING;
         for (lane, body) in inner {
@@ -207,7 +243,7 @@ impl Drawing {
 }
 
 /// The size of a card with these nodes inside it.
-fn size_around(inner: &[(Option<Arc<str>>, Body<'_>)]) -> Size {
+fn size_around(inner: &[(Option<Arc<str>>, Body)]) -> Size {
     if inner.is_empty() {
         return CARD;
     }

@@ -21,7 +21,7 @@ mod workflow;
 pub use compile::compile;
 pub use digest::{Digest, NotADigest};
 pub use draw::{dot, mermaid};
-pub use layout::{Layout, Link, LinkKind, Placed, layout};
+pub use layout::{Layout, Link, LinkKind, Placed, layout, layout_flat, layout_workflow};
 pub use limits::Limits;
 pub use model::{Body, Case, Graph, Kind, Node, NodeIx, Retry, RetryOn, ServerMeta, Target, Tool};
 pub use rename::rename_node;

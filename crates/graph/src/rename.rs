@@ -4,11 +4,17 @@ use mcpgraph_config::model::Version;
 use mcpgraph_expr::{JsonLogic, Jsonata, Read, Reads};
 use mcpgraph_value::{Map, Value};
 
-/// The definition of a tool in which the node `from` is called `to`: in edges, and in expressions
-/// that can be read. Names that an expression computes stay as they are.
+/// The definition of a tool or a workflow in which the node `from` is called `to`: in edges, and in
+/// expressions that can be read. Names that an expression computes stay as they are.
 pub fn rename_node(definition: &Value, version: Version, from: &str, to: &str) -> Value {
     let renaming = Renaming { from, to, dollar_texts: version == Version::One };
-    member(definition, "nodes", |nodes| renaming.nodes(nodes))
+    let definition = member(definition, "nodes", |nodes| renaming.nodes(nodes));
+    member(&definition, "edges", |edges| {
+        each_item(edges, |edge| {
+            let edge = member(edge, "source", |name| renaming.name(name));
+            member(&edge, "target", |name| renaming.name(name))
+        })
+    })
 }
 
 struct Renaming<'a> {
@@ -27,11 +33,19 @@ impl Renaming<'_> {
         let Value::Object(members) = node else { return node.clone() };
         let renamed = members.iter().map(|(key, value)| {
             let value = match &**key {
-                "id" | "next" | "onError" => self.name(value),
+                "id" | "onError" => self.name(value),
+                // A node of a workflow may lead to several.
+                "next" => match value {
+                    Value::Array(_) => each_item(value, |name| self.name(name)),
+                    _ => self.name(value),
+                },
                 "conditions" => each_item(value, |condition| {
                     let condition = member(condition, "target", |name| self.name(name));
+                    let condition = member(&condition, "next", |name| self.name(name));
                     member(&condition, "rule", |rule| self.rule(rule))
                 }),
+                // Where editors keep what a node of a workflow does.
+                "data" => self.node(value),
                 "transform" => member(value, "expr", |text| self.expression(text)),
                 "items" => match value {
                     Value::String(_) => self.expression(value),

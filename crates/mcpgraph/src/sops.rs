@@ -56,6 +56,12 @@ pub(crate) fn read_all<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Read {
     read
 }
 
+/// Reads procedures anew, as their files are now.
+pub(crate) fn read_again(paths: &[PathBuf]) -> (Vec<Arc<Procedure>>, Diagnostics) {
+    let Read { procedures, diagnostics } = read_all(paths.iter().map(PathBuf::as_path));
+    (procedures.into_iter().map(|(_, procedure)| procedure).collect(), diagnostics)
+}
+
 /// The procedures that a graph file names.
 pub(crate) fn of_graph(file: &GraphFile) -> Read {
     let folder = Path::new(file.source.name()).parent().unwrap_or(Path::new(""));
@@ -92,6 +98,11 @@ impl Sops {
         let named = named?;
         let only_named = enforce || named.iter().any(|named| named.procedure.front.enforce);
         Ok(Self { named, root: root.canonicalize()?, only_named })
+    }
+
+    /// The files of the procedures that were named.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.named.iter().map(|named| named.path.clone()).collect()
     }
 
     /// The procedures that were named.

@@ -15,6 +15,7 @@ use mcpgraph_sop::{Mode, Move, Procedure, Walk};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::answer::{self, Answer, Failure};
@@ -201,7 +202,7 @@ impl Procedures {
             let message = format!("{} conversations are kept, which is the limit", full.limit);
             Failure::new(codes::CONVERSATION_LIMIT, message)
         })?;
-        self.records.begin(&key, &procedure, &sop_file, origin(call));
+        self.records.begin(&key, &procedure, mode, &sop_file, origin(call));
         self.records.committed(&key).await;
         self.tell_of_tools(mode);
         let mut answer = answer::loaded(&procedure, mode, &warnings);
@@ -244,7 +245,9 @@ impl Procedures {
                 .map_err(|problem| answer::not_accepted(&problem))
         });
         let (answer, summary) = planned.await.ok_or_else(|| self.lost(call))??;
-        self.records.note(&key, LogLevel::Info, &format!("todos: {summary}"));
+        let told = |value: serde_json::Value| Value::from_json(&value.to_string());
+        let (todos, summary) = (told(json!({ "todos": answer["todos"] })), told(summary));
+        self.records.planned(&key, todos.unwrap_or_default(), summary.unwrap_or_default());
         self.records.committed(&key).await;
         Ok(answer)
     }

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use mcpgraph_engine::{ErrorKind, Event, Given, LogLevel, RunError, StepId, StepPath};
 use mcpgraph_journal::{Digest, Journal, NewRun, Origin, RunId, RunRecorder};
-use mcpgraph_sop::{Procedure, Walk};
+use mcpgraph_sop::{Mode, Procedure, Walk};
 use mcpgraph_upstream::NodeOutput;
 use mcpgraph_value::{Map, Value};
 use parking_lot::Mutex;
 
 use crate::Key;
+use crate::tools::TODO;
 
 /// The records of the walks under way.
 pub(crate) struct Records {
@@ -42,7 +43,14 @@ impl Records {
     }
 
     /// A walk begins; the one that the conversation had before has ended.
-    pub(crate) fn begin(&self, key: &Key, procedure: &Procedure, file: &str, origin: Origin) {
+    pub(crate) fn begin(
+        &self,
+        key: &Key,
+        procedure: &Procedure,
+        mode: Mode,
+        file: &str,
+        origin: Origin,
+    ) {
         let Some(journal) = &self.journal else { return };
         let tool: Arc<str> = procedure.agent().into();
         let digest = Digest::of(procedure.source.text());
@@ -56,7 +64,7 @@ impl Records {
             started,
         });
         let clock = millis(started);
-        let input = Map::from_iter([("sop_file", file)]).into();
+        let input = Map::from_iter([("sop_file", file), ("mode", mode.name())]).into();
         recorder.record(Event::Started { tool, digest, input, given: Given { seed: 0, clock } });
         recorder.hand_over();
         let record = Record { recorder, began: Instant::now(), next: 0, nodes: 0, here: None };
@@ -88,6 +96,33 @@ impl Records {
         });
     }
 
+    /// The plan of the conversation is another one: all of it, and how many todos of each status.
+    pub(crate) fn planned(&self, key: &Key, todos: Value, summary: Value) {
+        let mut open = self.open.lock();
+        let Some(record) = open.get_mut(key) else { return };
+        let (step, at) = (record.next, record.now());
+        let path = match &mut record.here {
+            Some(here) => here.inside(TODO.into()),
+            // A plan that is made before the first node is a step of its own.
+            None => {
+                record.nodes += 1;
+                StepPath::new(&[record.nodes - 1])
+            }
+        };
+        record.next += 1;
+        record.tell(Event::StepStarted {
+            step,
+            path,
+            node: TODO.into(),
+            kind: TODO,
+            input: Some(todos),
+            item_name: None,
+            began: at,
+            at,
+        });
+        record.tell(Event::StepFinished { step, output: summary, edge: None, at });
+    }
+
     /// Something worth knowing happened at the current node.
     pub(crate) fn note(&self, key: &Key, level: LogLevel, message: &str) {
         let mut open = self.open.lock();
@@ -111,9 +146,7 @@ impl Records {
         let at = record.now();
         let step = record.next;
         let Some(here) = &mut record.here else { return };
-        let position = u32::try_from(here.tools.len()).unwrap_or(u32::MAX);
-        let path = StepPath::new(&[here.position, 0, position]);
-        here.tools.push(Arc::clone(tool).into());
+        let path = here.inside(Arc::clone(tool));
         record.next += 1;
         record.tell(Event::StepStarted {
             step,
@@ -157,6 +190,15 @@ impl Records {
     /// The conversations whose walks are under way.
     pub(crate) fn keys(&self) -> Vec<Key> {
         self.open.lock().keys().cloned().collect()
+    }
+}
+
+impl Here {
+    /// The path of a tool that was called here.
+    fn inside(&mut self, tool: Arc<str>) -> StepPath {
+        let position = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
+        self.tools.push(tool.into());
+        StepPath::new(&[self.position, 0, position])
     }
 }
 

@@ -72,6 +72,13 @@ impl Chart {
     }
 }
 
+impl Guard {
+    /// The rule as it is written, as JSON.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 impl Node {
     /// Whether nothing leads to another node.
     pub fn is_terminal(&self, own: NodeId) -> bool {

@@ -30,6 +30,21 @@ pub enum Mode {
     Enforced,
 }
 
+impl Mode {
+    /// Each with its name.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("lenient", Self::Lenient), ("strict", Self::Strict), ("enforced", Self::Enforced)];
+
+    /// What it is called in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lenient => "lenient",
+            Self::Strict => "strict",
+            Self::Enforced => "enforced",
+        }
+    }
+}
+
 /// A walk: the path so far, the plan, and what tools gave.
 #[derive(Clone, Debug)]
 pub struct Walk {
@@ -160,6 +175,14 @@ impl Walk {
                 Move::Legal(to)
             }
         }
+    }
+
+    /// Goes where a record says that the walk went; whether that was legal has been decided then.
+    /// False if there is no such node.
+    pub fn follow(&mut self, id: &str, entered: u64) -> bool {
+        let Some(to) = self.chart().find(id).filter(|to| !self.is_full(*to)) else { return false };
+        self.enter(to, entered);
+        true
     }
 
     /// The nodes that can be gone to next: those that edges lead to, or, where none does, the

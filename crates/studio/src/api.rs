@@ -21,6 +21,7 @@ use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::Value;
 
 use crate::problem::Problem;
+use crate::procedures::{self, ReadProcedures};
 use crate::{control, documents, events, expressions, fork, pages, runs, upstreams, workflows};
 
 /// The largest body a request may have.
@@ -51,6 +52,8 @@ pub struct Workshop {
     pub documents: Arc<dyn Documents>,
     /// The servers that the graph calls.
     pub upstreams: Arc<Upstreams>,
+    /// Reads the procedures that are served.
+    pub procedures: Box<ReadProcedures>,
     /// Serves a file that was saved, at once.
     pub serve: Box<Serve>,
 }
@@ -74,6 +77,11 @@ pub fn router(studio: Studio) -> Router {
             .route("/api/graphs/version", get(documents::version))
             .route("/api/graphs/{tool}", get(documents::tool))
             .route("/api/draft", post(documents::draft))
+            .route("/api/procedures", get(procedures::list))
+            .route("/api/procedures/{agent}", get(procedures::show))
+            .route("/api/runs/{id}/edited", get(documents::edited_since))
+            .route("/api/runs/{id}/procedure", get(procedures::of_run))
+            .route("/api/runs/{id}/walk", get(procedures::of_walk))
             .route("/api/expr/test", post(expressions::test))
             .route("/api/upstreams", get(upstreams::list))
             .route("/api/upstreams/{server}/tools", get(upstreams::tools));

@@ -8,15 +8,17 @@ use axum::response::Response;
 use http::header::IF_MATCH;
 use http::{HeaderMap, StatusCode};
 use mcpgraph_config::edit;
-use mcpgraph_diagnostics::{Source, to_json};
+use mcpgraph_config::model::GraphFile;
+use mcpgraph_diagnostics::Source;
 use mcpgraph_files::unified_diff;
 use mcpgraph_graph::rename_node;
-use mcpgraph_toolkit::{Documents, Loaded, NotSaved, definitions};
+use mcpgraph_toolkit::{Documents, Loaded, NotSaved, definitions, nodes};
 use mcpgraph_value::Value;
 use serde_json::json;
 
-use crate::api::{self, Shared};
+use crate::api::{self, Shared, run_id};
 use crate::problem::{Problem, answer};
+use crate::report::report;
 use crate::view;
 
 type Answer = Result<Response, Problem>;
@@ -51,6 +53,40 @@ pub(crate) async fn tool(State(shared): State<Arc<Shared>>, Path(name): Path<Str
     .await
 }
 
+/// `GET /api/runs/ID/edited`: the nodes of the tool that are not what they were in the run.
+pub(crate) async fn edited_since(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Answer {
+    let id = run_id(&id)?;
+    let recorded = shared
+        .read(move |journal| {
+            let Some(run) = journal.run(id)? else { return Ok(None) };
+            let text = run.definition.map_or(Ok(None), |digest| journal.definition(digest))?;
+            Ok(text.map(|text| (run.tool, text)))
+        })
+        .await?;
+    let Some((tool, text)) = recorded else {
+        return Ok(answer(StatusCode::OK, &json!({ "edited": [] })));
+    };
+    with_documents(&shared, move |documents| {
+        let then = mcpgraph_config::read_graph(&Source::new("", &*text), &|_| None).0;
+        let now = documents.with_text(read(documents)?.text()).file;
+        let tool_of = |file: Option<GraphFile>| -> Vec<Value> {
+            let all = file.map(|file| definitions(&file)).unwrap_or_default();
+            let is_wanted = |it: &Value| it.get("name").and_then(Value::as_str) == Some(&*tool);
+            all.into_iter().filter(is_wanted).collect()
+        };
+        let (then, now) = (tool_of(then), tool_of(now));
+        let then = nodes(&then);
+        let id = |node: &Value| node.get("id").and_then(Value::as_str).map(str::to_owned);
+        let is_other = |node: &&&Value| !then.is_empty() && !then.contains(node);
+        let edited: Vec<String> = nodes(&now).iter().filter(is_other).filter_map(|it| id(it)).collect();
+        Ok(answer(StatusCode::OK, &json!({ "edited": edited })))
+    })
+    .await
+}
+
 /// `POST /api/draft`: a text that is not saved, with a change made on it, as the file would be.
 pub(crate) async fn draft(State(shared): State<Arc<Shared>>, body: Body) -> Answer {
     let body = api::body(body).await?;
@@ -64,8 +100,11 @@ pub(crate) async fn draft(State(shared): State<Arc<Shared>>, body: Body) -> Answ
         };
         let loaded = documents.with_text(source.text());
         let mut shown = view::document(&loaded, &source);
-        if let Some(name) = body.get("tool").and_then(Value::as_str) {
-            shown["tool"] = view::tool(&loaded, name).unwrap_or_default();
+        let asked = |key: &str| body.get(key).and_then(Value::as_str);
+        if let Some(name) = asked("tool") {
+            shown["view"] = view::tool(&loaded, name).unwrap_or_default();
+        } else if let (Some(id), Some(file)) = (asked("workflow"), &loaded.file) {
+            shown["view"] = view::workflow(file, id).unwrap_or_default();
         }
         Ok(answer(StatusCode::OK, &shown))
     })
@@ -86,19 +125,31 @@ fn edited(
         let definition = change.get("definition");
         definition.ok_or_else(|| Problem::invalid("`edit.definition` must be the tool"))
     };
+    // An edit is about a tool, or about a workflow of the file.
+    let is_workflow = change.get("workflow").is_some();
+    let subject = if is_workflow { "workflow" } else { "tool" };
+    let update = |name: &str, definition: &Value| {
+        if is_workflow {
+            edit::update_workflow(source, name, definition)
+        } else {
+            edit::update_tool(source, name, definition)
+        }
+    };
     let done = match text("op")? {
         "add" => edit::add_tool(source, definition()?),
-        "set" => edit::update_tool(source, text("tool")?, definition()?),
-        "delete" => edit::delete_tool(source, text("tool")?),
+        "set" => update(text(subject)?, definition()?),
+        "delete" if is_workflow => edit::delete_workflow(source, text(subject)?),
+        "delete" => edit::delete_tool(source, text(subject)?),
         "rename" => {
-            let (name, from, to) = (text("tool")?, text("node")?, text("to")?);
+            let (name, from, to) = (text(subject)?, text("node")?, text("to")?);
             let file = documents.with_text(source.text()).file;
             let file = file.ok_or_else(|| Problem::conflict("the file cannot be read"))?;
-            let is_wanted = |tool: &Value| tool.get("name").and_then(Value::as_str) == Some(name);
-            let old = definitions(&file).into_iter().find(is_wanted);
+            let is_wanted = |item: &Value| item.get("name").and_then(Value::as_str) == Some(name);
+            let all = if is_workflow { workflows(&file) } else { definitions(&file) };
+            let old = all.into_iter().find(is_wanted);
             let old =
-                old.ok_or_else(|| Problem::not_found(format!("there is no tool `{name}`")))?;
-            edit::update_tool(source, name, &rename_node(&old, file.version, from, to))
+                old.ok_or_else(|| Problem::not_found(format!("there is no {subject} `{name}`")))?;
+            update(name, &rename_node(&old, file.version, from, to))
         }
         other => {
             let message = format!("there is no edit `{other}`; there are add, set, delete, rename");
@@ -106,6 +157,12 @@ fn edited(
         }
     };
     done.map_err(|error| Problem::conflict(error.to_string()))
+}
+
+/// The definitions of a file's workflows, as they are written.
+fn workflows(file: &GraphFile) -> Vec<Value> {
+    let items = file.tree.get("workflows").map_or(&[][..], |member| member.value.items());
+    items.iter().map(|item| item.to_value()).collect()
 }
 
 /// `PUT /api/graphs`: saves a text in the place of the one that `If-Match` names.
@@ -126,7 +183,7 @@ pub(crate) async fn save(
         }
         let loaded = documents.with_text(&text);
         let Loaded { file: Some(file), graph: Some(graph), .. } = &loaded else {
-            let report = to_json(&loaded.diagnostics);
+            let report = report(loaded.file.as_ref(), &loaded.diagnostics);
             let message = "the file has errors, and nothing was saved";
             let error = json!({ "code": "invalid", "message": message, "report": report });
             return Ok(answer(StatusCode::UNPROCESSABLE_ENTITY, &json!({ "error": error })));

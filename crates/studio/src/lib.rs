@@ -15,10 +15,14 @@ mod expressions;
 mod fork;
 mod pages;
 mod problem;
+mod procedures;
+mod report;
 mod runs;
 mod short;
 mod upstreams;
 mod view;
+mod walk;
 mod workflows;
 
 pub use api::{Serve, Studio, Workshop, router};
+pub use procedures::ReadProcedures;

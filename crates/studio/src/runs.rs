@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::api::{Shared, run_id};
 use crate::problem::{Problem, json};
+use crate::short::{shortened, shortened_context};
 
 /// The most runs one answer lists.
 const MAX_RUNS: usize = 1000;
@@ -106,12 +107,25 @@ pub(crate) async fn export(State(shared): State<Arc<Shared>>, Path(id): Path<Str
     Ok(json(&shared.read(move |journal| journal.export(id)).await?))
 }
 
+/// How much of a step is wanted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wish {
+    /// The size in bytes above which payloads are left out.
+    short: Option<usize>,
+}
+
 pub(crate) async fn step(
     State(shared): State<Arc<Shared>>,
     Path((id, step)): Path<(String, u64)>,
+    Query(wish): Query<Wish>,
 ) -> Answer {
     let id = run_id(&id)?;
-    Ok(json(&shared.read(move |journal| journal.step(id, step)).await?.to_value()))
+    let step = shared.read(move |journal| Ok(journal.step(id, step)?.to_value())).await?;
+    Ok(json(&match wish.short {
+        Some(limit) => shortened(step, limit),
+        None => step,
+    }))
 }
 
 /// Two steps whose contexts are wanted beside each other.
@@ -122,6 +136,8 @@ pub(crate) struct Sides {
     b: u64,
     /// The run of `b`, where it is another one.
     with: Option<String>,
+    /// The size in bytes above which outputs are left out.
+    short: Option<usize>,
 }
 
 /// What two steps saw.
@@ -143,7 +159,10 @@ pub(crate) async fn diff(
     changed.sort_unstable();
     changed.dedup();
     let changed: Vec<Value> = changed.into_iter().map(Value::from).collect();
-    Ok(json(&Map::from_iter([("a", a), ("b", b), ("changed", changed.into())]).into()))
+    let limit = sides.short.unwrap_or(usize::MAX);
+    let ((a, _), (b, short)) = (shortened_context(&a, limit), shortened_context(&b, limit));
+    let sides = [("a", a), ("b", b), ("changed", changed.into()), ("short", short.into())];
+    Ok(json(&Map::from_iter(sides).into()))
 }
 
 pub(crate) async fn context(

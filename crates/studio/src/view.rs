@@ -1,10 +1,15 @@
 //! Graph files as JSON for the pages.
 
-use mcpgraph_diagnostics::{Source, to_json};
-use mcpgraph_graph::{Digest, Layout, Link, LinkKind, Placed, layout};
+use mcpgraph_config::model::{GraphFile, WorkflowDef};
+use mcpgraph_diagnostics::Source;
+use mcpgraph_graph::{
+    Digest, Layout, Link, LinkKind, Placed, Workflow, layout, layout_workflow,
+};
 use mcpgraph_toolkit::{Loaded, definitions};
 use mcpgraph_value::Value;
 use serde_json::json;
+
+use crate::report::report;
 
 /// Names a text.
 pub(crate) fn etag(text: &str) -> String {
@@ -19,8 +24,9 @@ pub(crate) fn document(loaded: &Loaded, source: &Source) -> serde_json::Value {
         "text": source.text(),
         "valid": loaded.graph.is_some(),
         "readable": loaded.file.is_some(),
-        "report": to_json(&loaded.diagnostics),
+        "report": report(loaded.file.as_ref(), &loaded.diagnostics),
         "tools": [],
+        "workflows": [],
         "servers": [],
     });
     let Some(file) = &loaded.file else { return shown };
@@ -39,6 +45,7 @@ pub(crate) fn document(loaded: &Loaded, source: &Source) -> serde_json::Value {
         })
     });
     shown["tools"] = tools.collect();
+    shown["workflows"] = file.workflows.iter().map(workflow_summary).collect();
     let servers = file.servers.iter();
     shown["servers"] = servers
         .map(|server| json!({ "name": &*server.name, "disabled": server.disabled }))
@@ -46,22 +53,60 @@ pub(crate) fn document(loaded: &Loaded, source: &Source) -> serde_json::Value {
     shown
 }
 
+/// What a list tells of a workflow of the file.
+fn workflow_summary(workflow: &WorkflowDef) -> serde_json::Value {
+    let only = &workflow.only;
+    let patterns = [("server", &only.server), ("tool", &only.tool), ("client", &only.client)];
+    let patterns = patterns.into_iter().filter_map(|(key, pattern)| {
+        Some((key.to_owned(), serde_json::Value::from(pattern.as_ref()?.as_str())))
+    });
+    let patterns: serde_json::Map<_, _> = patterns.collect();
+    json!({
+        "id": &*workflow.id,
+        "name": &*workflow.name,
+        "description": workflow.description.as_deref(),
+        "workflowType": workflow.around.name(),
+        "enabled": workflow.enabled,
+        "priority": workflow.priority,
+        "match": (!patterns.is_empty()).then_some(patterns),
+        "runs": Workflow::run_name(&workflow.id),
+    })
+}
+
 /// One tool: its definition as it is written, and the places of its nodes.
 pub(crate) fn tool(loaded: &Loaded, name: &str) -> Option<serde_json::Value> {
     let file = loaded.file.as_ref()?;
-    let index = file.tools.iter().position(|tool| *tool.name == *name)?;
+    let tool = file.tools.iter().find(|tool| *tool.name == *name)?;
     let is_wanted = |tool: &Value| tool.get("name").and_then(Value::as_str) == Some(name);
     let all = definitions(file);
     let position = all.iter().position(is_wanted)?;
-    let Layout { nodes, links } = layout(&file.tools[index]);
-    Some(json!({
+    let pointer = format!("/tools/{position}");
+    Some(graph(name, &pointer, &json!(all[position]), &layout(tool)))
+}
+
+/// One workflow, by its id.
+pub(crate) fn workflow(file: &GraphFile, id: &str) -> Option<serde_json::Value> {
+    let position = file.workflows.iter().position(|workflow| *workflow.id == *id)?;
+    let workflow = &file.workflows[position];
+    let pointer = file.tree.pointer_to(workflow.span)?;
+    let definition = file.tree.pointer(&pointer)?.to_value();
+    Some(graph(&workflow.name, &pointer, &json!(definition), &layout_workflow(workflow)))
+}
+
+/// Anything that is drawn. Problems point into its file with the pointer before theirs.
+pub(crate) fn graph(
+    name: &str,
+    pointer: &str,
+    definition: &serde_json::Value,
+    drawn: &Layout,
+) -> serde_json::Value {
+    json!({
         "name": name,
-        // Problems point into the file with this.
-        "pointer": format!("/tools/{position}"),
-        "definition": all[position],
-        "nodes": nodes.iter().map(placed).collect::<Vec<_>>(),
-        "links": links.iter().map(link).collect::<Vec<_>>(),
-    }))
+        "pointer": pointer,
+        "definition": definition,
+        "nodes": drawn.nodes.iter().map(placed).collect::<Vec<_>>(),
+        "links": drawn.links.iter().map(link).collect::<Vec<_>>(),
+    })
 }
 
 fn placed(node: &Placed) -> serde_json::Value {
@@ -86,13 +131,18 @@ fn link(link: &Link) -> serde_json::Value {
             LinkKind::Case { .. } => "case",
             LinkKind::Otherwise => "otherwise",
             LinkKind::Error => "error",
+            LinkKind::Worded(_) => "worded",
         },
         "back": link.is_back,
         "bends": link.bends,
     });
-    if let LinkKind::Case { index, rule } = &link.kind {
-        shown["index"] = (*index).into();
-        shown["rule"] = json!(rule);
+    match &link.kind {
+        LinkKind::Case { index, rule } => {
+            shown["index"] = (*index).into();
+            shown["rule"] = json!(rule);
+        }
+        LinkKind::Worded(text) => shown["text"] = json!(text),
+        LinkKind::Next | LinkKind::Otherwise | LinkKind::Error => {}
     }
     shown
 }

@@ -8,17 +8,24 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post, put};
 use http::StatusCode;
+use mcpgraph_config::model::Version;
+use mcpgraph_diagnostics::codes;
+use mcpgraph_graph::rename_node;
 use mcpgraph_value::{Map, Value};
 use mcpgraph_workflows::{Library, LibraryError, TEMPLATES, Workflow, module, problems};
+use serde_json::json;
 
 use crate::api::{Shared, body};
-use crate::problem::{Problem, json};
+use crate::problem::{Problem, answer, json as json_answer};
+use crate::report::report;
+use crate::view;
 
 /// The paths.
 pub(crate) fn routes() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/workflows", get(list).post(import))
         .route("/api/workflows/check", post(check))
+        .route("/api/workflows/draft", post(draft))
         .route("/api/workflows/{id}", get(show).delete(remove))
         .route("/api/workflows/{id}/{change}", post(enable))
         .route("/api/workflow-templates", get(templates))
@@ -60,14 +67,14 @@ impl Shared {
 async fn list(State(shared): State<Arc<Shared>>) -> Result<Response, Problem> {
     let all = shared.library(Library::list).await?;
     let all: Vec<Value> = all.iter().map(Workflow::summary).collect();
-    Ok(json(&Map::from_iter([("workflows", all)]).into()))
+    Ok(json_answer(&Map::from_iter([("workflows", all)]).into()))
 }
 
 async fn show(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    Ok(json(&shared.library(move |library| library.find(&id)).await?.definition))
+    Ok(json_answer(&shared.library(move |library| library.find(&id)).await?.definition))
 }
 
 async fn import(State(shared): State<Arc<Shared>>, sent: Body) -> Result<Response, Problem> {
@@ -78,13 +85,68 @@ async fn import(State(shared): State<Arc<Shared>>, sent: Body) -> Result<Respons
         ("diagnostics", problems(&imported.diagnostics)),
     ]);
     let status = if imported.replaced { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, json(&answer.into())).into_response())
+    Ok((status, json_answer(&answer.into())).into_response())
 }
 
 async fn check(State(shared): State<Arc<Shared>>, sent: Body) -> Result<Response, Problem> {
     let definition = body(sent).await?;
     let found = shared.library(move |library| library.check(&Workflow::new(definition)?)).await?;
-    Ok(json(&Map::from_iter([("diagnostics", problems(&found))]).into()))
+    Ok(json_answer(&Map::from_iter([("diagnostics", problems(&found))]).into()))
+}
+
+/// A definition that is not kept, as text, after a node of it was renamed where that is asked
+/// for: what it says, what is wrong with it, and where its nodes stand.
+async fn draft(State(shared): State<Arc<Shared>>, sent: Body) -> Result<Response, Problem> {
+    let sent = body(sent).await?;
+    let text = sent.get("text").and_then(Value::as_str);
+    let text = text.ok_or_else(|| Problem::invalid("`text` must be the workflow as JSON"))?;
+    let mut definition = match Value::from_json(text) {
+        Ok(definition) => definition,
+        Err(error) => return Ok(answer(StatusCode::OK, &unreadable(text, &error))),
+    };
+    let mut text = text.to_owned();
+    if let Some(rename) = sent.get("rename").filter(|rename| !matches!(rename, Value::Null)) {
+        let name = |key: &str| {
+            let name = rename.get(key).and_then(Value::as_str);
+            name.ok_or_else(|| Problem::invalid(format!("`rename.{key}` must be text")))
+        };
+        definition = rename_node(&definition, Version::Two, name("node")?, name("to")?);
+        text = definition.to_json_pretty();
+    }
+    let workflow = Workflow::new(definition)?;
+    let id = workflow.id.clone();
+    let told = workflow.definition.clone();
+    let checked = shared.library(move |library| library.draft(&workflow)).await?;
+    let file = checked.file.as_ref();
+    let shown = json!({
+        "text": text,
+        "readable": true,
+        "definition": told,
+        "report": report(file, &checked.diagnostics),
+        "view": file.and_then(|file| view::workflow(file, &id)),
+    });
+    Ok(answer(StatusCode::OK, &shown))
+}
+
+/// The answer to a text that is not JSON.
+fn unreadable(text: &str, error: &serde_json::Error) -> serde_json::Value {
+    json!({
+        "text": text,
+        "readable": false,
+        "definition": null,
+        "report": {
+            "diagnostics": [{
+                "code": codes::YAML_SYNTAX.id(),
+                "severity": "error",
+                "message": format!("the text is not JSON: {error}"),
+                "line": error.line().max(1),
+                "column": error.column().max(1),
+            }],
+            "errors": 1,
+            "warnings": 0,
+        },
+        "view": null,
+    })
 }
 
 async fn enable(
@@ -97,14 +159,14 @@ async fn enable(
         other => return Err(Problem::not_found(format!("there is nothing at `{other}`"))),
     };
     let changed = shared.change(move |library| library.set_enabled(&id, enabled)).await?;
-    Ok(json(&changed.summary()))
+    Ok(json_answer(&changed.summary()))
 }
 
 async fn remove(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    Ok(json(&shared.change(move |library| library.remove(&id)).await?.summary()))
+    Ok(json_answer(&shared.change(move |library| library.remove(&id)).await?.summary()))
 }
 
 async fn templates() -> Response {
@@ -120,7 +182,7 @@ async fn templates() -> Response {
         })
         .collect();
     match all {
-        Ok(all) => json(&Map::from_iter([("templates", all)]).into()),
+        Ok(all) => json_answer(&Map::from_iter([("templates", all)]).into()),
         Err(error) => Problem::from(error).into_response(),
     }
 }
@@ -133,7 +195,7 @@ async fn modules(State(shared): State<Arc<Shared>>) -> Result<Response, Problem>
             shown.collect::<Result<Vec<Value>, LibraryError>>()
         })
         .await?;
-    Ok(json(&Map::from_iter([("hookModules", all)]).into()))
+    Ok(json_answer(&Map::from_iter([("hookModules", all)]).into()))
 }
 
 async fn put_module(
@@ -147,7 +209,7 @@ async fn put_module(
         return Err(Problem::invalid("a hook module has a `name` and a `script`, both text"));
     };
     let kept = shared.change(move |library| library.put_module(Some(&id), &name, &script)).await?;
-    Ok(json(&module(&kept, &[])))
+    Ok(json_answer(&module(&kept, &[])))
 }
 
 async fn remove_module(
@@ -155,7 +217,7 @@ async fn remove_module(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let removed = shared.change(move |library| library.remove_module(&id)).await?;
-    Ok(json(&module(&removed, &[])))
+    Ok(json_answer(&module(&removed, &[])))
 }
 
 impl From<LibraryError> for Problem {

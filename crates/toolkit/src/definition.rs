@@ -32,7 +32,7 @@ pub(crate) fn definition(file: &GraphFile, name: &str) -> Result<Value, Failure>
 }
 
 /// The nodes of definitions, inside other nodes too.
-pub(crate) fn nodes(definitions: &[Value]) -> Vec<&Value> {
+pub fn nodes(definitions: &[Value]) -> Vec<&Value> {
     fn collect<'v>(within: &'v Value, found: &mut Vec<&'v Value>) {
         for node in within.as_array().into_iter().flat_map(|nodes| nodes.iter()) {
             found.push(node);

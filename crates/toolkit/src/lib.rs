@@ -21,7 +21,7 @@ mod steps;
 mod toolkit;
 mod tools;
 
-pub use definition::definitions;
+pub use definition::{definitions, nodes};
 pub use documents::{Documents, Loaded, NotSaved};
 pub use expressions::{try_jsonata, try_logic};
 pub use toolkit::Toolkit;

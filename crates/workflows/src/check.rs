@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use mcpgraph_config::model::GraphFile;
 use mcpgraph_diagnostics::{Diagnostics, Source};
 use mcpgraph_graph::Graph;
 use mcpgraph_journal::KeptModule;
@@ -10,19 +11,37 @@ use mcpgraph_value::{Map, Value};
 
 use crate::Workflow;
 
+/// A workflow, read and checked.
+#[derive(Debug)]
+pub struct Checked {
+    /// The graph file that has this workflow and nothing else; none if it cannot be read.
+    pub file: Option<GraphFile>,
+    /// What can be used; none if there are errors.
+    pub graph: Option<Arc<Graph>>,
+    /// Everything that is wrong or doubtful, with places and pointers in the file.
+    pub diagnostics: Diagnostics,
+}
+
+/// Checks a workflow.
+pub(crate) fn check(workflow: &Workflow, modules: &[KeptModule]) -> Checked {
+    let source = Source::new(format!("workflow {}", workflow.id), document(workflow, modules));
+    // Nothing in it is replaced by the environment.
+    let (file, mut diagnostics) = mcpgraph_config::read_graph(&source, &|_| None);
+    let Some(file) = file else { return Checked { file: None, graph: None, diagnostics } };
+    let (graph, found) = mcpgraph_graph::compile(&file);
+    diagnostics.extend(found);
+    diagnostics.sort();
+    file.fill_pointers(&mut diagnostics);
+    let graph = graph.filter(|_| !diagnostics.has_errors()).map(Arc::new);
+    Checked { file: Some(file), graph, diagnostics }
+}
+
 /// Checks a workflow; it can be used if there is a graph.
 pub(crate) fn compile(
     workflow: &Workflow,
     modules: &[KeptModule],
 ) -> (Option<Arc<Graph>>, Diagnostics) {
-    let source = Source::new(format!("workflow {}", workflow.id), document(workflow, modules));
-    // Nothing in it is replaced by the environment.
-    let (file, mut diagnostics) = mcpgraph_config::read_graph(&source, &|_| None);
-    let Some(file) = file else { return (None, diagnostics) };
-    let (graph, found) = mcpgraph_graph::compile(&file);
-    diagnostics.extend(found);
-    diagnostics.sort();
-    let graph = graph.filter(|_| !diagnostics.has_errors()).map(Arc::new);
+    let Checked { graph, diagnostics, .. } = check(workflow, modules);
     (graph, diagnostics)
 }
 

@@ -15,6 +15,7 @@ mod modules;
 mod present;
 mod templates;
 
+pub use check::Checked;
 pub use entry::Workflow;
 pub use error::LibraryError;
 pub use library::{Imported, Library};

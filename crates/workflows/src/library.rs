@@ -6,7 +6,7 @@ use mcpgraph_graph::Graph;
 use mcpgraph_journal::{Journal, KeptModule, KeptWorkflow};
 use mcpgraph_value::Value;
 
-use crate::check::compile;
+use crate::check::{Checked, check, compile};
 use crate::{LibraryError, Workflow};
 
 /// The workflows of a store. Everything here blocks as files do.
@@ -95,6 +95,11 @@ impl Library {
     /// Everything that is wrong or doubtful about a workflow.
     pub fn check(&self, workflow: &Workflow) -> Result<Diagnostics, LibraryError> {
         Ok(compile(workflow, &self.modules()?).1)
+    }
+
+    /// A workflow as it would be used, with what its file says, so that it can be drawn.
+    pub fn draft(&self, workflow: &Workflow) -> Result<Checked, LibraryError> {
+        Ok(check(workflow, &self.modules()?))
     }
 
     /// The workflows in use, compiled. One that cannot be is an error: what guards calls must not

@@ -6,16 +6,22 @@ import type {
   ExpressionResult,
   ForkEffects,
   ForkRequest,
+  GraphDefinition,
   GraphDocument,
+  HookModule,
   Json,
   JsonObject,
+  ProcedureSummary,
+  ProcedureView,
   Report,
   RunStatus,
   RunSummary,
   StepRecord,
-  ToolView,
+  Subject,
   Upstream,
   UpstreamTool,
+  Walk,
+  WorkflowDraft,
   WorkflowSummary,
   WorkflowTemplate,
 } from './types';
@@ -72,6 +78,9 @@ async function send<T>(method: string, path: string, body?: unknown, etag?: stri
   return answer as T;
 }
 
+/** What is longer is fetched when somebody opens it. */
+export const LONG_BYTES = 200_000;
+
 const get = <T>(path: string) => send<T>('GET', path);
 const post = <T>(path: string, body: unknown = {}) => send<T>('POST', path, body);
 const part = encodeURIComponent;
@@ -97,9 +106,8 @@ export type Move = 'pause' | 'resume' | 'step' | 'stepOver' | 'stop';
 export const api = {
   document: () => get<GraphDocument>('/api/graphs'),
   version: () => get<{ etag: string }>('/api/graphs/version'),
-  tool: (name: string) => get<ToolView>(`/api/graphs/${part(name)}`),
-  draft: (text: string, tool: string | null, edit?: Edit) =>
-    post<Draft>('/api/draft', { text, tool, edit }),
+  draft: (text: string, shown: Subject | null, edit?: Edit) =>
+    post<Draft>('/api/draft', { text, ...shown, edit }),
   save: (text: string, etag: string) => send<GraphDocument>('PUT', '/api/graphs', { text }, etag),
 
   runs: (filter: RunFilter, before?: string) => {
@@ -109,13 +117,15 @@ export const api = {
     return get<{ runs: RunSummary[]; next: string | null }>(`/api/runs?${query}`);
   },
   run: (id: string) => get<RunSummary>(`/api/runs/${id}`),
+  edited: (id: string) => get<{ edited: string[] }>(`/api/runs/${id}/edited`),
   removeRun: (id: string) => send<unknown>('DELETE', `/api/runs/${id}`),
-  step: (run: string, step: number) => get<StepRecord>(`/api/runs/${run}/steps/${step}`),
+  step: (run: string, step: number, short?: number) =>
+    get<StepRecord>(`/api/runs/${run}/steps/${step}${short ? `?short=${short}` : ''}`),
   context: (run: string, step: number) => get<JsonObject>(`/api/runs/${run}/steps/${step}/context`),
   diff: (run: string, a: number, b: number, other?: string) => {
-    const query = new URLSearchParams({ a: String(a), b: String(b) });
+    const query = new URLSearchParams({ a: String(a), b: String(b), short: String(LONG_BYTES) });
     if (other) query.set('with', other);
-    return get<{ a: JsonObject; b: JsonObject; changed: string[] }>(
+    return get<{ a: JsonObject; b: JsonObject; changed: string[]; short: string[] }>(
       `/api/runs/${run}/diff?${query}`,
     );
   },
@@ -141,14 +151,24 @@ export const api = {
   }) => post<ExpressionResult>('/api/expr/test', request),
 
   workflows: () => get<{ workflows: WorkflowSummary[] }>('/api/workflows'),
-  workflow: (id: string) => get<Json>(`/api/workflows/${part(id)}`),
+  workflow: (id: string) => get<GraphDefinition>(`/api/workflows/${part(id)}`),
+  draftWorkflow: (text: string, rename?: { node: string; to: string }) =>
+    post<WorkflowDraft>('/api/workflows/draft', { text, rename }),
   workflowTemplates: () => get<{ templates: WorkflowTemplate[] }>('/api/workflow-templates'),
-  checkWorkflow: (definition: Json) =>
-    post<{ diagnostics: Report }>('/api/workflows/check', definition),
-  saveWorkflow: (definition: Json) => post<unknown>('/api/workflows', definition),
+  saveWorkflow: (definition: GraphDefinition) => post<unknown>('/api/workflows', definition),
   enableWorkflow: (id: string, enabled: boolean) =>
     post<WorkflowSummary>(`/api/workflows/${part(id)}/${enabled ? 'enable' : 'disable'}`),
   removeWorkflow: (id: string) => send<unknown>('DELETE', `/api/workflows/${part(id)}`),
+
+  hookModules: () => get<{ hookModules: HookModule[] }>('/api/hook-modules'),
+  saveHookModule: (id: string, name: string, script: string) =>
+    send<unknown>('PUT', `/api/hook-modules/${part(id)}`, { name, script }),
+  removeHookModule: (id: string) => send<unknown>('DELETE', `/api/hook-modules/${part(id)}`),
+
+  procedures: () => get<{ procedures: ProcedureSummary[]; report: Report }>('/api/procedures'),
+  procedure: (agent: string) => get<ProcedureView>(`/api/procedures/${part(agent)}`),
+  procedureOf: (run: string) => get<ProcedureView>(`/api/runs/${run}/procedure`),
+  walk: (run: string, until: number) => get<Walk>(`/api/runs/${run}/walk?until=${until}`),
 
   upstreams: () => get<{ servers: Upstream[] }>('/api/upstreams'),
   upstreamTools: (server: string) =>

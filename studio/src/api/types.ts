@@ -14,6 +14,8 @@ export interface Diagnostic {
   column?: number;
   endLine?: number;
   endColumn?: number;
+  /** The place in the text that the pointer names, for whoever edits nothing but that. */
+  within?: Required<Pick<Diagnostic, 'line' | 'column' | 'endLine' | 'endColumn'>>;
 }
 
 export interface Report {
@@ -44,6 +46,8 @@ export interface GraphDocument {
   server?: { name: string; title: string };
   report: Report;
   tools: ToolSummary[];
+  /** The workflows of the file; those of the store are elsewhere. */
+  workflows: WorkflowSummary[];
   servers: ServerRef[];
 }
 
@@ -56,7 +60,15 @@ export type NodeKind =
   | 'foreach'
   | 'parallel'
   | 'graph'
+  | 'command'
   | 'branch'
+  | 'start'
+  | 'end'
+  | 'mcp-call'
+  | 'hook'
+  | 'task'
+  | 'decision'
+  | 'todo'
   | 'invalid';
 
 export interface PlacedNode {
@@ -70,7 +82,7 @@ export interface PlacedNode {
   height: number;
 }
 
-export type LinkKind = 'next' | 'case' | 'otherwise' | 'error';
+export type LinkKind = 'next' | 'case' | 'otherwise' | 'error' | 'worded';
 
 export interface GraphLink {
   from: string;
@@ -80,28 +92,46 @@ export interface GraphLink {
   bends: [number, number][];
   index?: number;
   rule?: Json;
+  /** The condition of a link of a procedure, in words. */
+  text?: string;
 }
 
 /** A node as the file writes it. */
 export type NodeDefinition = JsonObject & { id: string; type: string };
 
-export type ToolDefinition = JsonObject & { name: string; nodes: NodeDefinition[] };
+/** A tool, a workflow or a procedure. A tool that is one command has no nodes. */
+export type GraphDefinition = JsonObject & { name: string; nodes?: NodeDefinition[] };
 
-export interface ToolView {
+export interface GraphView {
   name: string;
   pointer: string;
-  definition: ToolDefinition;
+  definition: GraphDefinition;
   nodes: PlacedNode[];
   links: GraphLink[];
 }
 
-export type Draft = GraphDocument & { tool?: ToolView | null };
+export type Draft = GraphDocument & { view?: GraphView | null };
+
+/** What an edit of the file is about, by name. */
+export type Subject = { tool: string } | { workflow: string };
 
 export type Edit =
-  | { op: 'add'; definition: ToolDefinition }
-  | { op: 'set'; tool: string; definition: ToolDefinition }
-  | { op: 'delete'; tool: string }
-  | { op: 'rename'; tool: string; node: string; to: string };
+  | { op: 'add'; definition: GraphDefinition }
+  | (Subject &
+      (
+        | { op: 'set'; definition: GraphDefinition }
+        | { op: 'delete' }
+        | { op: 'rename'; node: string; to: string }
+      ));
+
+/** A workflow of the store while it is edited. */
+export interface WorkflowDraft {
+  text: string;
+  readable: boolean;
+  definition: GraphDefinition | null;
+  report: Report;
+  view: GraphView | null;
+}
 
 export type RunStatus = 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
 
@@ -182,8 +212,12 @@ export interface StepRecord {
   beganMs: number;
   durationMs?: number;
   input?: Json;
+  /** What is long is left out until somebody opens it. */
+  inputShort?: Short;
+  /** What is longer than the record keeps is not there at all. */
   inputTruncated?: Short;
   output?: Json;
+  outputShort?: Short;
   outputTruncated?: Short;
   error?: RunError;
   edge?: string | null;
@@ -244,10 +278,58 @@ export interface WorkflowSummary {
   workflowType: string;
   enabled: boolean;
   priority: number;
-  match?: Json;
+  match?: JsonObject | null;
+  description?: string | null;
+}
+
+export interface HookModule {
+  id: string;
+  name: string;
+  script: string;
+  usedBy: string[];
+}
+
+export interface ProcedureSummary {
+  agent: string;
+  version: string | null;
+  file: string;
+  nodes: number;
+  enforce: boolean;
+}
+
+/** A node of a procedure. */
+export interface ProcedureNode {
+  id: string;
+  type: NodeKind;
+  description: string;
+  prompt: string | null;
+  tools: string[];
+  examples: Json;
+  edges: { to: string; condition: string | null; guard: string | null }[];
+  isHub: boolean;
+}
+
+export type ProcedureView = GraphView & { about: ProcedureSummary; systemPrompt: string };
+
+export interface Todo {
+  content: string;
+  status: 'pending' | 'in_progress' | 'completed';
+  note?: string;
+  completion_node?: string;
+}
+
+/** Where a walk is, or was. */
+export interface Walk {
+  mode: 'lenient' | 'strict' | 'enforced';
+  path: string[];
+  current: string | null;
+  next: string[];
+  tools: string[];
+  todos: Todo[];
 }
 
 export interface WorkflowTemplate {
   name: string;
-  definition: Json;
+  description: string;
+  definition: GraphDefinition;
 }

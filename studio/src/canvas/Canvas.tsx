@@ -9,9 +9,9 @@ import {
   useStore,
 } from '@xyflow/react';
 import { useEffect, useMemo, useState } from 'react';
-import type { ToolView } from '../api/types';
-import { connect, disconnect, findNode, removeNode, usualConnection } from '../model/definition';
-import { useDocument } from '../state/document';
+import type { GraphView } from '../api/types';
+import type { Grammar } from '../model/grammar';
+import type { CanvasEdits } from '../state/editor';
 import { useLocation } from '../state/location';
 import { isDark, usePreferences } from '../state/preferences';
 import { useRun } from '../state/run';
@@ -33,13 +33,23 @@ const MAP_WIDTH = 620;
 /** From this many edges on, the tab key passes them by; the list has them too. */
 const MANY_EDGES = 50;
 
-export function Canvas({ view }: { view: ToolView }) {
+interface Props {
+  view: GraphView;
+  /** How its nodes are written. */
+  grammar?: Grammar;
+  /** What may be changed; nothing if it is not given, or while a run is looked at. */
+  edits?: CanvasEdits | null;
+}
+
+/** Any graph: cards with what they are and what became of them, and what leads from one to another. */
+export function Canvas({ view, grammar, edits }: Props) {
   const { tool, node, step, go } = useLocation();
   const isRun = useRun((state) => state.id !== null);
   const theme = usePreferences((state) => state.theme);
-  const set = useDocument((state) => state.set);
   const [edge, setEdge] = useState<string | null>(null);
-  const nodes = useMemo(() => toNodes(view), [view]);
+  const said = grammar?.said;
+  const nodes = useMemo(() => toNodes(view, said), [view, said]);
+  const isFixed = isRun || !edits;
   const edges = useMemo(() => toEdges(view), [view]);
   const shownNodes = useMemo(
     () => nodes.map((card) => (card.id === node ? { ...card, selected: true } : card)),
@@ -52,26 +62,19 @@ export function Canvas({ view }: { view: ToolView }) {
   useFit(tool);
   const hasRoom = useStore((flow) => flow.width >= MAP_WIDTH);
 
-  const onConnect = ({ source, target }: Connection) => {
-    const from = findNode(view.definition, source);
-    void set(connect(view.definition, source, target, usualConnection(from)));
-  };
+  const onConnect = ({ source, target }: Connection) => edits?.connect(source, target);
   const onDelete = (gone: { nodes: CardNode[]; edges: LinkEdge[] }) => {
-    if (isRun) return;
-    let definition = view.definition;
-    for (const link of gone.nodes.length > 0 ? [] : gone.edges) {
-      if (link.data) definition = disconnect(definition, link.data.link);
-    }
-    for (const card of gone.nodes) definition = removeNode(definition, card.data.placed.id);
-    if (definition === view.definition) return;
-    go({ node: null });
+    if (isFixed) return;
     setEdge(null);
-    void set(definition);
+    edits?.remove(
+      gone.nodes.map((card) => card.data.placed.id),
+      gone.edges.flatMap((edge) => edge.data?.link ?? []),
+    );
   };
 
   return (
     <section
-      className={`canvas${step !== null ? ' past' : ''}${isRun ? ' fixed' : ''}`}
+      className={`canvas${step !== null ? ' past' : ''}${isFixed ? ' fixed' : ''}`}
       aria-label={`Graph of ${view.name}`}
     >
       <ReactFlow
@@ -82,9 +85,9 @@ export function Canvas({ view }: { view: ToolView }) {
         colorMode={isDark(theme) ? 'dark' : 'light'}
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         edgesFocusable={edges.length <= MANY_EDGES}
-        nodesConnectable={!isRun}
+        nodesConnectable={!isFixed}
         nodesDraggable={false}
-        deleteKeyCode={isRun ? null : ['Delete', 'Backspace']}
+        deleteKeyCode={isFixed ? null : ['Delete', 'Backspace']}
         onConnect={onConnect}
         onDelete={onDelete}
         onNodesChange={(changes) => {
@@ -116,7 +119,7 @@ export function Canvas({ view }: { view: ToolView }) {
             style={{ width: 160, height: 112 }}
           />
         )}
-        <Legend />
+        <Legend nodes={view.nodes} />
       </ReactFlow>
     </section>
   );

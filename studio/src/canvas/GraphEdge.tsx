@@ -1,5 +1,6 @@
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps, useStore } from '@xyflow/react';
 import { memo } from 'react';
+import type { GraphLink } from '../api/types';
 import { ruleText } from '../model/rule';
 import { useTaken } from '../state/taken';
 import type { LinkEdge } from './flow';
@@ -9,6 +10,12 @@ import { downward, type Point, type Route, sideArc } from './geometry';
 const LABEL_ZOOM = 0.45;
 
 const WORDS = { otherwise: 'otherwise', error: 'on error', next: '' };
+
+/** What stands at an edge. */
+function textOf(link: GraphLink): string {
+  if (link.kind === 'case') return ruleText(link.rule);
+  return link.kind === 'worded' ? (link.text ?? '') : WORDS[link.kind];
+}
 
 function GraphEdge({
   data,
@@ -42,7 +49,7 @@ function GraphEdge({
   const route: Route = link.back
     ? back(boxes, data.side)
     : downward([sourceX, sourceY], [targetX, targetY - 7], bends);
-  const text = link.kind === 'case' ? ruleText(link.rule) : WORDS[link.kind];
+  const text = textOf(link);
   const classes = [link.kind === 'error' && 'error', state].filter(Boolean).join(' ');
   return (
     <>

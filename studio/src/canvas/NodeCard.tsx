@@ -1,9 +1,10 @@
 import { Handle, type NodeProps, Position, useStore } from '@xyflow/react';
-import { memo } from 'react';
+import { memo, useContext } from 'react';
 import { duration } from '../model/format';
 import { KINDS, summary } from '../model/kinds';
 import { breakpointsOf, useBreakpoints } from '../state/breakpoints';
-import { type CardState, stateWord, useMark } from '../state/mark';
+import { DrawingContext } from '../state/drawing';
+import { type CardState, useMark, useStateWord } from '../state/mark';
 import { seek, useRun } from '../state/run';
 import { Icon, type IconName, kindIcon } from '../ui/Icon';
 import type { CardNode } from './flow';
@@ -17,6 +18,7 @@ const ICONS: Partial<Record<CardState, IconName>> = {
   paused: 'pause',
   running: 'play',
   done: 'check',
+  edited: 'undo',
 };
 
 export const NodeCard = memo(function NodeCard({ data }: NodeProps<CardNode>) {
@@ -52,10 +54,17 @@ function PlainBox({ data }: { data: CardNode['data'] }) {
 function Card({ data }: { data: CardNode['data'] }) {
   const { placed, node } = data;
   const mark = useMark(placed.id);
+  const word = useStateWord(mark.state);
+  const { next, runs, isWalk } = useContext(DrawingContext);
+  const canFollow = next.has(placed.id);
   const icon = ICONS[mark.state];
   const line = mark.message ?? summary(node);
   return (
-    <div className="card" data-kind={placed.kind} data-state={mark.state}>
+    <div
+      className={`card${canFollow ? ' next' : ''}`}
+      data-kind={placed.kind}
+      data-state={mark.state}
+    >
       <span className="tile" title={KINDS[placed.kind].label}>
         <Icon name={kindIcon(placed.kind)} />
       </span>
@@ -71,13 +80,14 @@ function Card({ data }: { data: CardNode['data'] }) {
         ) : (
           <span className="state">
             {icon && <Icon name={icon} />}
-            {stateWord(mark.state)}
+            {word}
           </span>
         )}
-        <span>{duration(mark.ms)}</span>
+        {canFollow && <span className="follows">can follow</span>}
+        {!isWalk && <span>{duration(mark.ms)}</span>}
         {mark.total > 1 && <Times node={placed.id} count={mark.count} total={mark.total} />}
       </span>
-      <BreakpointButton node={placed.id} tool={data.tool} />
+      {runs !== null && <BreakpointButton node={placed.id} tool={runs} />}
     </div>
   );
 }

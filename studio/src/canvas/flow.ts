@@ -1,15 +1,29 @@
 import type { Edge, Node } from '@xyflow/react';
-import type { GraphLink, NodeDefinition, PlacedNode, ToolView } from '../api/types';
-import { allNodes } from '../model/definition';
+import type { GraphLink, GraphView, NodeDefinition, PlacedNode } from '../api/types';
+import { allNodes, nodesOf } from '../model/definition';
+import type { Grammar } from '../model/grammar';
 
-export type CardData = { placed: PlacedNode; node: NodeDefinition | undefined; tool: string };
+export type CardData = { placed: PlacedNode; node: NodeDefinition | undefined };
 export type CardNode = Node<CardData>;
 export type LinkData = { link: GraphLink; side: number };
 export type LinkEdge = Edge<LinkData>;
 
-/** The cards of a tool as React Flow wants them. */
-export function toNodes(view: ToolView): CardNode[] {
-  const byId = new Map(allNodes(view.definition.nodes).map((node) => [node.id, node]));
+/** What each node says, by its id. A tool that is one command says it itself. */
+export function saidById(
+  { definition }: GraphView,
+  said: Grammar['said'] = (node) => node,
+): Map<string, NodeDefinition> {
+  const nodes = definition.nodes ? allNodes(nodesOf(definition.nodes)) : [];
+  const byId = new Map(nodes.map((node) => [node.id, said(node)]));
+  if (definition.command !== undefined) {
+    byId.set('command', { id: 'command', type: 'command', command: definition.command });
+  }
+  return byId;
+}
+
+/** The cards of a graph as React Flow wants them. */
+export function toNodes(view: GraphView, said?: Grammar['said']): CardNode[] {
+  const byId = saidById(view, said);
   return view.nodes.map((placed) => ({
     id: placed.key,
     type: typeOf(placed),
@@ -22,7 +36,7 @@ export function toNodes(view: ToolView): CardNode[] {
     focusable: placed.kind !== 'branch',
     draggable: false,
     ariaLabel: `${placed.kind} ${placed.id}`,
-    data: { placed, node: byId.get(placed.id), tool: view.name },
+    data: { placed, node: byId.get(placed.id) },
   }));
 }
 
@@ -37,7 +51,7 @@ function typeOf(placed: PlacedNode): string {
 export const linkId = (link: GraphLink): string =>
   `${link.from}→${link.to}:${link.kind}${link.index ?? ''}`;
 
-export function toEdges(view: ToolView): LinkEdge[] {
+export function toEdges(view: GraphView): LinkEdge[] {
   let arcs = 0;
   return view.links.map((link) => ({
     id: linkId(link),

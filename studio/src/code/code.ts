@@ -7,6 +7,7 @@ import {
   completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
@@ -24,7 +25,7 @@ import {
 import { jsonata } from './jsonata';
 import { theme } from './theme';
 
-export type Language = 'yaml' | 'json' | 'jsonata' | 'text';
+export type Language = 'yaml' | 'json' | 'jsonata' | 'javascript' | 'text';
 
 /** A problem at its place in the text. */
 export interface Mark {
@@ -61,6 +62,7 @@ const languages: Record<Language, () => Extension> = {
   yaml,
   json,
   jsonata: () => jsonata,
+  javascript: () => javascript(),
   text: () => [],
 };
 

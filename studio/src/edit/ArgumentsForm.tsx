@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Json, JsonObject, ToolDefinition } from '../api/types';
+import type { GraphDefinition, Json, JsonObject } from '../api/types';
 import { pretty } from '../model/format';
 import { fields, parseJson } from '../model/schema';
 import { Button } from '../ui/Button';
@@ -9,7 +9,7 @@ import { namesOf } from './names';
 import { useCommitted } from './useCommitted';
 
 interface Props {
-  tool: ToolDefinition;
+  tool: GraphDefinition;
   /** What the called tool takes, if it is known. */
   schema: JsonObject | undefined;
   value: Json | undefined;

@@ -1,12 +1,12 @@
 import { api } from '../api/client';
-import type { NodeDefinition, ToolView } from '../api/types';
+import type { GraphView, NodeDefinition } from '../api/types';
 import { useDocument } from '../state/document';
 import { useFetched } from '../state/fetched';
 import { ArgumentsForm } from './ArgumentsForm';
 import { ChoiceField } from './Controls';
 
 interface Props {
-  view: ToolView;
+  view: GraphView;
   node: NodeDefinition;
   onChange: (node: NodeDefinition) => void;
 }

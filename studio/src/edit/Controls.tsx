@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { Code } from '../code/Code';
+import type { Language, Mark } from '../code/code';
 import { Field } from '../ui/Field';
 import { useCommitted } from './useCommitted';
 
@@ -52,8 +53,10 @@ export function ChoiceField({ label, value, choices, none, hint, onChoose }: Cho
 
 interface CodeProps {
   label: string;
-  language: 'jsonata' | 'json';
+  language: Language;
   value: string;
+  /** What is wrong with it, at its place. */
+  marks?: Mark[];
   names?: { label: string; detail?: string }[];
   height?: string;
   onCommit: (text: string) => void;
@@ -66,6 +69,7 @@ export function CodeField({
   label,
   language,
   value,
+  marks,
   names,
   height = '120px',
   onCommit,
@@ -88,6 +92,7 @@ export function CodeField({
         label={label}
         language={language}
         text={pending.current ?? value}
+        marks={marks}
         names={names}
         height={height}
         onChange={(text) => {

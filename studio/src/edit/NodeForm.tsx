@@ -1,35 +1,40 @@
-import type { Json, NodeDefinition, NodeKind, ToolView } from '../api/types';
-import { findNode, removeNode, setMember, setNode, siblings } from '../model/definition';
-import { expressionOf, KINDS } from '../model/kinds';
-import { useDocument } from '../state/document';
+import type { GraphView, Json, NodeDefinition } from '../api/types';
+import { findNode, setMember, siblings } from '../model/definition';
+import { expressionOf, KINDS, kindOf } from '../model/kinds';
+import { useEditor } from '../state/editor';
 import { useLocation } from '../state/location';
 import { Button } from '../ui/Button';
 import { Icon, kindIcon } from '../ui/Icon';
 import { CallForm, SubGraphForm } from './CallForm';
+import { CommandForm } from './CommandForm';
 import { ChoiceField, CodeField, TextField } from './Controls';
+import { HookForm } from './HookForm';
 import { namesOf } from './names';
+import { Problems } from './Problems';
 import { SwitchForm } from './SwitchForm';
+import { useMarks } from './useMarks';
 
 /** What a node says, to be changed: what all nodes have, and what its kind has. */
-export function NodeForm({ view, id }: { view: ToolView; id: string }) {
-  const { set, edit } = useDocument();
+export function NodeForm({ view, id }: { view: GraphView; id: string }) {
+  const { grammar, set, rename } = useEditor();
   const go = useLocation((location) => location.go);
-  const node = findNode(view.definition, id);
-  if (!node) return <p className="muted">There is no node {id}.</p>;
-  const kind = (node.type in KINDS ? node.type : 'invalid') as NodeKind;
-  const change = (changed: NodeDefinition) => void set(setNode(view.definition, changed));
+  const found = findNode(view.definition, id);
+  if (!found) return <p className="muted">There is no node {id} in the text.</p>;
+  const node = grammar.said(found);
+  const kind = kindOf(node.type);
+  const change = (changed: NodeDefinition) => void set(grammar.setNode(view.definition, changed));
   const put = (key: string, value: Json | undefined) => change(setMember(node, key, value));
   const targets = siblings(view.definition, id)
     .map((other) => other.id)
     .filter((other) => other !== id || node.type === 'switch');
-  const rename = async (to: string) => {
-    if (to === '') return;
-    if (await edit({ op: 'rename', tool: view.name, node: id, to })) go({ node: to });
+  const renameTo = async (to: string) => {
+    if (to !== '' && (await rename(id, to))) go({ node: to });
   };
   const remove = () => {
     go({ node: null });
-    void set(removeNode(view.definition, id));
+    void set(grammar.removeNode(view.definition, id));
   };
+  const isTool = grammar.noun === 'tool';
   return (
     <div className="stack" data-kind={kind}>
       <div className="row">
@@ -43,15 +48,15 @@ export function NodeForm({ view, id }: { view: ToolView; id: string }) {
         <span className="spread" />
         <Button icon="trash" look="quiet" title={`Remove ${id}`} onClick={remove} />
       </div>
-      <Problems view={view} id={id} />
+      <Problems id={id} />
       <TextField
         label="Name"
         value={id}
         hint="Edges and expressions that name it follow."
-        onCommit={(to) => void rename(to)}
+        onCommit={(to) => void renameTo(to)}
       />
       <KindForm view={view} node={node} targets={targets} onChange={change} />
-      {node.type !== 'switch' && node.type !== 'exit' && (
+      {isTool && node.type !== 'switch' && node.type !== 'exit' && (
         <ChoiceField
           label="Next"
           value={typeof node.next === 'string' ? node.next : ''}
@@ -60,7 +65,8 @@ export function NodeForm({ view, id }: { view: ToolView; id: string }) {
           onChoose={(target) => put('next', target)}
         />
       )}
-      {node.type !== 'entry' && node.type !== 'exit' && (
+      {!isTool && <Leads view={view} id={id} />}
+      {isTool && node.type !== 'entry' && node.type !== 'exit' && (
         <details>
           <summary>When it fails or takes too long</summary>
           <div className="stack inset">
@@ -83,36 +89,47 @@ export function NodeForm({ view, id }: { view: ToolView; id: string }) {
   );
 }
 
-function Problems({ view, id }: { view: ToolView; id: string }) {
-  const report = useDocument((state) => state.document?.report);
-  const index = view.definition.nodes.findIndex((node) => node.id === id);
-  const place = `${view.pointer}/nodes/${index}`;
-  const found = (report?.diagnostics ?? []).filter(
-    (problem) =>
-      index >= 0 && (problem.pointer === place || problem.pointer?.startsWith(`${place}/`)),
-  );
-  return found.map((problem) => (
-    <div
-      key={`${problem.code} ${problem.message}`}
-      className={`callout ${problem.severity === 'error' ? 'bad' : 'warn'}`}
-    >
-      <strong>
-        {problem.code} {problem.message}
-      </strong>
-      {problem.hint && <span className="plain">{problem.hint}</span>}
+/** Where a node of a workflow leads: it may be to several at once. */
+function Leads({ view, id }: { view: GraphView; id: string }) {
+  const { grammar, set } = useEditor();
+  const links = view.links.filter((link) => link.from === id && link.kind === 'next');
+  if (links.length === 0) return null;
+  return (
+    <div className="field">
+      <span className="label">Leads to</span>
+      <ul className="chips">
+        {links.map((link) => (
+          <li key={link.to} className="chip">
+            {link.to}
+            <Button
+              icon="cross"
+              look="quiet"
+              title={`Do not lead to ${link.to}`}
+              onClick={() => void set(grammar.disconnect(view.definition, link))}
+            />
+          </li>
+        ))}
+      </ul>
     </div>
-  ));
+  );
 }
 
 interface KindProps {
-  view: ToolView;
+  view: GraphView;
   node: NodeDefinition;
   targets: string[];
   onChange: (node: NodeDefinition) => void;
 }
 
 function KindForm({ view, node, targets, onChange }: KindProps) {
-  const names = namesOf(view.definition);
+  const { grammar } = useEditor();
+  const names = namesOf(view.definition, grammar.noun);
+  const expression = expressionOf(node) ?? '';
+  const marks = useMarks(
+    node.id,
+    node.type === 'foreach' ? '/items' : '/transform/expr',
+    expression,
+  );
   switch (node.type) {
     case 'transform':
       return (
@@ -121,10 +138,15 @@ function KindForm({ view, node, targets, onChange }: KindProps) {
           language="jsonata"
           height="200px"
           names={names}
-          value={expressionOf(node) ?? ''}
+          marks={marks}
+          value={expression}
           onCommit={(expr) => onChange({ ...node, transform: { expr } })}
         />
       );
+    case 'hook':
+      return <HookForm node={node} onChange={onChange} />;
+    case 'command':
+      return <CommandForm view={view} node={node} onChange={onChange} />;
     case 'switch':
       return <SwitchForm node={node} targets={targets} onChange={onChange} />;
     case 'mcp':
@@ -138,7 +160,8 @@ function KindForm({ view, node, targets, onChange }: KindProps) {
             label="Items, in JSONata"
             language="jsonata"
             names={names}
-            value={expressionOf(node) ?? ''}
+            marks={marks}
+            value={expression}
             onCommit={(expr) =>
               onChange({ ...node, items: typeof node.items === 'string' ? expr : { expr } })
             }

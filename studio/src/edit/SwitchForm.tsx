@@ -3,8 +3,11 @@ import type { Json, JsonObject, NodeDefinition } from '../api/types';
 import { compact } from '../model/format';
 import { ruleText } from '../model/rule';
 import { parseJson } from '../model/schema';
+import { useEditor } from '../state/editor';
 import { Button } from '../ui/Button';
 import { ChoiceField, CodeField } from './Controls';
+import { variablesOf } from './names';
+import { useMarks } from './useMarks';
 
 interface Props {
   node: NodeDefinition;
@@ -84,6 +87,7 @@ export function SwitchForm({ node, targets, onChange }: Props) {
             />
           </div>
           <RuleEditor
+            node={node.id}
             rule={rule.rule ?? null}
             number={index + 1}
             onChange={(value) => replace(index, { ...rule, rule: value })}
@@ -107,22 +111,25 @@ export function SwitchForm({ node, targets, onChange }: Props) {
   );
 }
 
-function RuleEditor({
-  rule,
-  number,
-  onChange,
-}: {
+interface RuleProps {
+  node: string;
   rule: Json;
   number: number;
   onChange: (rule: Json) => void;
-}) {
+}
+
+function RuleEditor({ node, rule, number, onChange }: RuleProps) {
   const [error, setError] = useState<string | null>(null);
+  const { view, grammar } = useEditor();
+  const marks = useMarks(node, `/conditions/${number - 1}/rule`, compact(rule));
   return (
     <>
       <CodeField
         label={`Rule ${number}, in JSON Logic`}
         language="json"
         height="96px"
+        marks={marks}
+        names={view ? variablesOf(view.definition, grammar.noun) : undefined}
         value={compact(rule)}
         onCommit={(text) => {
           const parsed = parseJson(text);

@@ -2,31 +2,40 @@ import { useMemo, useRef } from 'react';
 import type { Diagnostic } from '../api/types';
 import { Code, type CodeHandle } from '../code/Code';
 import type { Mark } from '../code/code';
-import { fileName, plural } from '../model/format';
+import { nodeAt } from '../model/definition';
+import { plural } from '../model/format';
 import { Places } from '../model/places';
-import { useDocument } from '../state/document';
+import { useEditor } from '../state/editor';
 import { useRun } from '../state/run';
 import { Icon } from '../ui/Icon';
 
 /** The file as text, with every problem at its place. */
 export function TextPane() {
-  const { text, document, type } = useDocument();
+  const { text, checkedText, view, report, type, language, title } = useEditor();
   const isRun = useRun((state) => state.id !== null);
   const editor = useRef<CodeHandle>(null);
-  const report = document?.report;
   // Problems belong to the text they were found in.
-  const places = useMemo(() => new Places(document?.text ?? ''), [document?.text]);
+  const places = useMemo(() => new Places(checkedText), [checkedText]);
+  const place = useMemo(() => {
+    // A workflow of the store is checked inside a file of its own: its node says where it is here.
+    return (problem: Diagnostic): Diagnostic => {
+      if (language === 'yaml' || !view || problem.pointer === undefined) return problem;
+      const node = nodeAt(view.definition, problem.pointer.slice(view.pointer.length));
+      const found = node === null ? 0 : checkedText.indexOf(`"id": ${JSON.stringify(node)}`);
+      const before = checkedText.slice(0, Math.max(found, 0)).split('\n');
+      const column = [...(before.at(-1) ?? '')].length + 1;
+      return { ...problem, line: before.length, column, endLine: undefined, endColumn: undefined };
+    };
+  }, [language, view, checkedText]);
   const marks = useMemo(
-    () => (report?.diagnostics ?? []).map((problem) => mark(places, problem)),
-    [places, report],
+    () => (report?.diagnostics ?? []).map((problem) => mark(places, place(problem), problem)),
+    [places, report, place],
   );
   const found = report?.diagnostics ?? [];
   return (
-    <section className="text-pane" aria-label="The file as text">
+    <section className="text-pane" aria-label="The text">
       <div className="panel-head">
-        <strong className="truncate" title={document?.file}>
-          {fileName(document?.file ?? '')}
-        </strong>
+        <strong className="truncate">{title}</strong>
         <span className="spread" />
         {found.length === 0 ? (
           <span className="chip good">no problems</span>
@@ -37,10 +46,10 @@ export function TextPane() {
         )}
       </div>
       <Code
-        key={String(isRun)}
+        key={`${language} ${isRun}`}
         ref={editor}
-        label="Graph file"
-        language="yaml"
+        label={language === 'yaml' ? 'Graph file' : 'Workflow'}
+        language={language}
         text={text}
         readOnly={isRun}
         undoes={false}
@@ -57,15 +66,16 @@ export function TextPane() {
             >
               <button
                 type="button"
-                onClick={() =>
-                  editor.current?.reveal(places.offset(problem.line ?? 1, problem.column ?? 1))
-                }
+                onClick={() => {
+                  const { line, column } = place(problem);
+                  editor.current?.reveal(places.offset(line ?? 1, column ?? 1));
+                }}
               >
                 <Icon name="warning" />
                 <span>
                   <strong>{problem.code}</strong> {problem.message}
                   {problem.line !== undefined && (
-                    <span className="muted"> line {problem.line}</span>
+                    <span className="muted"> line {place(problem).line}</span>
                   )}
                 </span>
               </button>
@@ -77,12 +87,9 @@ export function TextPane() {
   );
 }
 
-function mark(places: Places, problem: Diagnostic): Mark {
-  const from = places.offset(problem.line ?? 1, problem.column ?? 1);
-  const to = places.offset(
-    problem.endLine ?? problem.line ?? 1,
-    problem.endColumn ?? (problem.column ?? 1) + 1,
-  );
+function mark(places: Places, at: Diagnostic, problem: Diagnostic): Mark {
+  const from = places.offset(at.line ?? 1, at.column ?? 1);
+  const to = places.offset(at.endLine ?? at.line ?? 1, at.endColumn ?? (at.column ?? 1) + 1);
   const message = [`${problem.code} ${problem.message}`, problem.hint].filter(Boolean).join('\n');
   return { from, to, severity: problem.severity, message };
 }

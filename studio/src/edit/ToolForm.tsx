@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Json, JsonObject, ToolView } from '../api/types';
+import type { GraphView, Json, JsonObject } from '../api/types';
 import { pretty } from '../model/format';
 import { parseJson } from '../model/schema';
 import { useDocument } from '../state/document';
@@ -7,7 +7,7 @@ import { Button } from '../ui/Button';
 import { CodeField, TextField } from './Controls';
 
 /** What clients are told of the tool. */
-export function ToolForm({ view }: { view: ToolView }) {
+export function ToolForm({ view }: { view: GraphView }) {
   const { set, edit } = useDocument();
   const [error, setError] = useState<string | null>(null);
   const { definition } = view;

@@ -1,16 +1,10 @@
 import { useState } from 'react';
-import type { NodeKind, ToolDefinition } from '../api/types';
+import type { GraphDefinition, NodeKind } from '../api/types';
 import { Diff } from '../code/Code';
-import {
-  addNode,
-  type Connection,
-  connect,
-  findNode,
-  siblings,
-  template,
-} from '../model/definition';
-import { ADDABLE, KINDS } from '../model/kinds';
+import { type Connection, findNode, siblings } from '../model/definition';
+import { KINDS } from '../model/kinds';
 import { useDocument } from '../state/document';
+import { useEditor } from '../state/editor';
 import { useLocation } from '../state/location';
 import { Button } from '../ui/Button';
 import { Dialog } from '../ui/Dialog';
@@ -24,21 +18,20 @@ interface Props {
 
 /** A node more, behind the selected one. */
 export function AddDialog({ onClose }: Props) {
-  const view = useDocument((state) => state.tool);
+  const { view, grammar, set } = useEditor();
   const servers = useDocument((state) => state.document?.servers);
-  const set = useDocument((state) => state.set);
   const { node: after, go } = useLocation();
   if (!view) return null;
   const add = async (kind: NodeKind) => {
     const server = servers?.find((known) => !known.disabled)?.name;
-    const node = template(view.definition, kind, server);
+    const node = grammar.template(view.definition, kind, server);
     onClose();
-    if (await set(addNode(view.definition, node, after))) go({ node: node.id });
+    if (await set(grammar.addNode(view.definition, node, after))) go({ node: node.id });
   };
   return (
     <Dialog title={after ? `Add a node behind ${after}` : 'Add a node'} onClose={onClose}>
       <div className="choices">
-        {ADDABLE.map((kind) => (
+        {grammar.addable.map((kind) => (
           <button key={kind} type="button" data-kind={kind} onClick={() => void add(kind)}>
             <Icon name={kindIcon(kind)} />
             <span>
@@ -53,27 +46,19 @@ export function AddDialog({ onClose }: Props) {
   );
 }
 
-const WAYS: { as: Connection; label: string; fits: (type: string) => boolean }[] = [
-  { as: 'next', label: 'next', fits: (type) => type !== 'switch' && type !== 'exit' },
-  { as: 'rule', label: 'if a new rule holds', fits: (type) => type === 'switch' },
-  { as: 'otherwise', label: 'if no rule holds', fits: (type) => type === 'switch' },
-  { as: 'error', label: 'if it fails', fits: (type) => type !== 'entry' && type !== 'exit' },
-];
-
 /** Connects the selected node with another without a mouse. */
 export function ConnectDialog({ onClose }: Props) {
-  const view = useDocument((state) => state.tool);
-  const set = useDocument((state) => state.set);
+  const { view, grammar, set } = useEditor();
   const from = useLocation((location) => location.node);
   const node = view && from ? findNode(view.definition, from) : undefined;
-  const ways = WAYS.filter((way) => node && way.fits(node.type));
+  const ways = grammar.ways.filter((way) => node && way.fits(node.type));
   const [as, setAs] = useState<Connection>(ways[0]?.as ?? 'next');
   const targets = view && from ? siblings(view.definition, from).map((other) => other.id) : [];
   const [to, setTo] = useState(targets.find((target) => target !== from) ?? '');
   if (!view || !from || !node) return null;
   const done = () => {
     onClose();
-    void set(connect(view.definition, from, to, as));
+    void set(grammar.connect(view.definition, from, to, as));
   };
   return (
     <Dialog
@@ -88,7 +73,7 @@ export function ConnectDialog({ onClose }: Props) {
         </>
       }
     >
-      {ways.length === 0 && <p className="muted">Nothing follows an exit.</p>}
+      {ways.length === 0 && <p className="muted">Nothing follows the end.</p>}
       <ChoiceField
         label="To"
         value={to}
@@ -118,7 +103,7 @@ export function ConnectDialog({ onClose }: Props) {
 }
 
 /** What a new tool is before anybody has filled it in. */
-function firstTool(name: string): ToolDefinition {
+function firstTool(name: string): GraphDefinition {
   return {
     name,
     description: `What ${name} does`,
@@ -173,47 +158,36 @@ export function NewToolDialog({ onClose }: Props) {
   );
 }
 
-/** The file was changed by somebody else while it was changed here. */
+/** What is edited was changed by somebody else while it was changed here. */
 export function ConflictDialog() {
-  const { conflict, text, document, resolve } = useDocument();
+  const { conflict, text, language, resolve } = useEditor();
+  const file = useDocument((state) => state.document?.file);
   if (!conflict) return null;
-  return (
-    <ConflictBody
-      theirs={conflict.text}
-      mine={text}
-      file={document?.file ?? ''}
-      onKeep={(keep) => void resolve(keep)}
-    />
-  );
-}
-
-interface ConflictProps {
-  theirs: string;
-  mine: string;
-  file: string;
-  onKeep: (keep: 'mine' | 'theirs') => void;
-}
-
-function ConflictBody({ theirs, mine, file, onKeep }: ConflictProps) {
+  const isFile = language === 'yaml';
+  const keep = (which: 'mine' | 'theirs') => void resolve(which);
+  const theirs = isFile ? 'The file on disk' : 'The workflow in the store';
   return (
     <Dialog
-      title="The file was changed on disk"
+      title={isFile ? 'The file was changed on disk' : 'The workflow was changed in the store'}
       wide
-      onClose={() => onKeep('mine')}
+      onClose={() => keep('mine')}
       foot={
         <>
-          <Button onClick={() => onKeep('theirs')}>Take the file from disk</Button>
-          <Button look="primary" onClick={() => onKeep('mine')}>
+          <Button onClick={() => keep('theirs')}>
+            {isFile ? 'Take the file from disk' : 'Take the one from the store'}
+          </Button>
+          <Button look="primary" onClick={() => keep('mine')}>
             Keep mine, to be saved over it
           </Button>
         </>
       }
     >
       <p>
-        {file} is not what it was when you began. On the left is the file on disk, on the right
-        yours. Nothing was saved; what you give up here can be brought back with undo.
+        {isFile ? file : 'The workflow'} is not what it was when you began. On the left is what is
+        there now, on the right yours. Nothing was saved; what you give up here can be brought back
+        with undo.
       </p>
-      <Diff a={theirs} b={mine} labels={['The file on disk', 'Yours']} language="yaml" />
+      <Diff a={conflict.text} b={text} labels={[theirs, 'Yours']} language={language} />
     </Dialog>
   );
 }

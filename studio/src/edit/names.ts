@@ -1,5 +1,5 @@
-import type { ToolDefinition } from '../api/types';
-import { allNodes } from '../model/definition';
+import type { GraphDefinition } from '../api/types';
+import { allNodes, nodesOf } from '../model/definition';
 
 const HISTORY = [
   '$previousNode()',
@@ -8,13 +8,30 @@ const HISTORY = [
   '$nodeExecutions("")',
 ];
 
-/** What expressions of a tool can read. */
-export function namesOf(tool: ToolDefinition): { label: string; detail: string }[] {
-  const nodes = allNodes(tool.nodes).filter(
-    (node) => node.type !== 'switch' && node.type !== 'exit',
-  );
+/** What flows through a workflow. */
+const FLOW = ['$.request', '$.response', '$.metadata', '$.variables'];
+
+const SILENT = new Set(['switch', 'exit', 'start', 'end']);
+
+/** What expressions of a tool or a workflow can read. */
+export function namesOf(
+  graph: GraphDefinition,
+  noun: 'tool' | 'workflow' = 'tool',
+): { label: string; detail: string }[] {
+  const nodes = allNodes(nodesOf(graph.nodes)).filter((node) => !SILENT.has(node.type));
   return [
     ...nodes.map((node) => ({ label: `$.${node.id}`, detail: String(node.type) })),
+    ...(noun === 'workflow' ? FLOW : []).map((label) => ({ label, detail: 'flow' })),
     ...HISTORY.map((label) => ({ label, detail: 'history' })),
   ];
+}
+
+/** What rules in JSON Logic can read: the same, without the dollar. */
+export function variablesOf(
+  graph: GraphDefinition,
+  noun: 'tool' | 'workflow',
+): { label: string; detail: string }[] {
+  return namesOf(graph, noun)
+    .filter(({ label }) => label.startsWith('$.'))
+    .map(({ label, detail }) => ({ label: label.slice(2), detail }));
 }

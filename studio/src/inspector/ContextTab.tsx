@@ -1,15 +1,15 @@
 import { api } from '../api/client';
+import type { Short } from '../api/types';
 import { useFetched } from '../state/fetched';
 import { seek, useRun } from '../state/run';
 import { Button } from '../ui/Button';
-import { JsonView } from '../ui/JsonView';
+import { Payload } from './Payload';
 
 /** Everything the step saw, with what changed since the step before it. */
 export function ContextTab({ run, step }: { run: string; step: number }) {
   const { value, error } = useFetched(`${run} ${step}`, async () => {
-    if (step === 0) return { context: await api.context(run, 0), changed: [] };
-    const { b, changed } = await api.diff(run, step - 1, step);
-    return { context: b, changed };
+    const { b, changed, short } = await api.diff(run, Math.max(step - 1, 0), step);
+    return { context: b, changed, short };
   });
   const byNode = useRun((state) => state.model.byNode);
   if (error) return <p className="callout bad">{error}</p>;
@@ -24,21 +24,27 @@ export function ContextTab({ run, step }: { run: string; step: number }) {
       {members.map(([name, member]) => {
         const writer = byNode.get(name)?.findLast((known) => known.step < step);
         return (
-          <section key={name} className="payload" aria-label={name}>
-            <div className="payload-head">
-              <h3 className="mono truncate">{name}</h3>
+          <div key={name} className="stack">
+            <div className="row">
               {value.changed.includes(name) && <span className="chip warn">changed</span>}
               <span className="spread" />
               {writer && (
                 <Button look="quiet" onClick={() => seek(writer.step)}>
-                  step {writer.step}
+                  written by step {writer.step}
                 </Button>
               )}
             </div>
-            <div className="payload-body" tabIndex={0} role="group" aria-label={`${name}, value`}>
-              <JsonView value={member} open={1} />
-            </div>
-          </section>
+            {value.short.includes(name) ? (
+              <Payload
+                title={name}
+                value={undefined}
+                short={member as unknown as Short}
+                onOpen={async () => (await api.context(run, step))[name]}
+              />
+            ) : (
+              <Payload title={name} value={member} />
+            )}
+          </div>
         );
       })}
     </div>

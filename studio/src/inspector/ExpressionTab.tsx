@@ -2,11 +2,11 @@ import { useEffect, useState } from 'react';
 import { api } from '../api/client';
 import type { ExpressionResult, Json, NodeDefinition } from '../api/types';
 import { Code } from '../code/Code';
-import { findNode, setNode } from '../model/definition';
+import { findNode } from '../model/definition';
 import { compact } from '../model/format';
 import { expressionOf } from '../model/kinds';
 import { parseJson } from '../model/schema';
-import { useDocument } from '../state/document';
+import { useEditor } from '../state/editor';
 import { useFetched } from '../state/fetched';
 import { useLocation } from '../state/location';
 import { notify } from '../state/notices';
@@ -22,8 +22,10 @@ type Language = 'jsonata' | 'jsonlogic';
 /** An expression on what this very step saw, with its result as one types. */
 export function ExpressionTab({ run, step }: { run: string; step: number }) {
   const id = useRun((state) => state.model.steps[step]?.node ?? '');
-  const definition = useDocument((state) => state.tool?.definition);
-  const node = definition && findNode(definition, id);
+  const { view, grammar, set } = useEditor();
+  const definition = view?.definition;
+  const found = definition && findNode(definition, id);
+  const node = found && grammar.said(found);
   const [language, setLanguage] = useState<Language>(
     node?.type === 'switch' ? 'jsonlogic' : 'jsonata',
   );
@@ -39,7 +41,7 @@ export function ExpressionTab({ run, step }: { run: string; step: number }) {
   const apply = async () => {
     if (!node || !definition) return;
     const changed = withExpression(node, text);
-    if (await useDocument.getState().set(setNode(definition, changed))) {
+    if (await set(grammar.setNode(definition, changed))) {
       useLocation.getState().go({ run: null, step: null, node: id }, 'push');
       notify('info', `The expression of ${id} was changed; save to keep it`);
     }

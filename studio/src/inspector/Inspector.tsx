@@ -1,6 +1,6 @@
 import type { Tab } from '../model/place';
 import { useLocation } from '../state/location';
-import { useCursor, useRun } from '../state/run';
+import { useRun, useShownStep } from '../state/run';
 import { Empty } from '../ui/Empty';
 import { Tabs } from '../ui/Tabs';
 import { ContextTab } from './ContextTab';
@@ -58,15 +58,4 @@ export function Inspector() {
       </Tabs>
     </aside>
   );
-}
-
-/** The step of the selected node that counts at the cursor; that of the cursor if none is selected. */
-function useShownStep(): number | null {
-  const cursor = useCursor();
-  const node = useLocation((location) => location.node);
-  return useRun((state) => {
-    if (node === null || state.model.steps[cursor]?.node === node) return cursor;
-    const steps = state.model.byNode.get(node) ?? [];
-    return steps.findLast((step) => step.step <= cursor)?.step ?? null;
-  });
 }

@@ -1,9 +1,10 @@
-import { api } from '../api/client';
+import { api, LONG_BYTES } from '../api/client';
 import { Times } from '../canvas/NodeCard';
 import { duration } from '../model/format';
-import { KINDS } from '../model/kinds';
+import { KINDS, kindOf } from '../model/kinds';
 import { useDialogs } from '../state/dialogs';
 import { useFetched } from '../state/fetched';
+import { useLocation } from '../state/location';
 import { useRun } from '../state/run';
 import { Button } from '../ui/Button';
 import { Payload } from './Payload';
@@ -16,17 +17,20 @@ export function NodeTab({ run, step }: { run: string; step: number }) {
   );
   const hasEnded = known?.endSeq !== null;
   const { value: record, error } = useFetched(`${run} ${step} ${hasEnded}`, () =>
-    api.step(run, step),
+    api.step(run, step, LONG_BYTES),
   );
   const show = useDialogs((state) => state.show);
+  // Workflows and walks belong to calls of others, which cannot be made again from here.
+  const canFork = useLocation((location) => location.screen === 'graph');
   if (!known) return null;
+  const whole = (key: 'input' | 'output') => async () => (await api.step(run, step))[key];
   const at = executions.findIndex((execution) => execution.step === step) + 1;
   const failure = record?.error ?? known.error;
   return (
     <div className="stack">
       <div className="row">
         <h2 className="truncate">{known.node}</h2>
-        <span className="chip">{KINDS[known.kind].label}</span>
+        <span className="chip">{KINDS[kindOf(known.kind)].label}</span>
         <span className="spread" />
         {executions.length > 1 && (
           <span className="card-times card">
@@ -65,27 +69,58 @@ export function NodeTab({ run, step }: { run: string; step: number }) {
           <span className="plain">{failure.message ?? failure.messageShort?.preview}</span>
         </div>
       )}
-      <Payload title="Input" value={record?.input} short={record?.inputTruncated} />
-      <Payload title="Output" value={record?.output} short={record?.outputTruncated} />
+      <Payload
+        title="Input"
+        value={record?.input}
+        short={record?.inputShort ?? record?.inputTruncated}
+        onOpen={record?.inputShort && whole('input')}
+      />
+      <Payload
+        title="Output"
+        value={record?.output}
+        short={record?.outputShort ?? record?.outputTruncated}
+        onOpen={record?.outputShort && whole('output')}
+      />
       {failure?.data !== undefined && <Payload title="Details of the error" value={failure.data} />}
-      <div className="row">
-        <Button
-          icon="play"
-          title="A new run that begins with this step"
-          onClick={() => show({ name: 'fork', step, edits: false })}
-        >
-          Re-run from here
-        </Button>
-        <Button
-          icon="fork"
-          disabled={known.endSeq === null}
-          title="A new run that goes on with another output"
-          onClick={() => show({ name: 'fork', step, edits: true })}
-        >
-          Edit output and fork
-        </Button>
-      </div>
+      <Log step={step} />
+      {canFork && (
+        <div className="row">
+          <Button
+            icon="play"
+            title="A new run that begins with this step"
+            onClick={() => show({ name: 'fork', step, edits: false })}
+          >
+            Re-run from here
+          </Button>
+          <Button
+            icon="fork"
+            disabled={known.endSeq === null}
+            title="A new run that goes on with another output"
+            onClick={() => show({ name: 'fork', step, edits: true })}
+          >
+            Edit output and fork
+          </Button>
+        </div>
+      )}
     </div>
+  );
+}
+
+/** What was written into the record at a step: the console of hooks, moves that were refused. */
+function Log({ step }: { step: number }) {
+  const lines = useRun((state) => state.model.logs.get(step) ?? NONE);
+  if (lines.length === 0) return null;
+  return (
+    <section className="payload" aria-label="Log">
+      <h3>Log</h3>
+      <ul className="log">
+        {lines.map((line) => (
+          <li key={line.seq} data-level={line.level}>
+            <strong>{line.level}</strong> {line.message}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

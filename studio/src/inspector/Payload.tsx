@@ -1,56 +1,81 @@
 import { useState } from 'react';
 import type { Json, Short } from '../api/types';
 import { bytes, pretty } from '../model/format';
+import { notify } from '../state/notices';
 import { Button } from '../ui/Button';
 import { JsonView } from '../ui/JsonView';
+import { LongText } from '../ui/LongText';
 
 interface Props {
   title: string;
   value: Json | undefined;
-  /** What is left of a payload that was not kept whole. */
+  /** What is there of a payload that is too long to be sent at once, or to be kept at all. */
   short?: Short;
+  /** Fetches all of it, where it was kept. */
+  onOpen?: () => Promise<Json | undefined>;
 }
 
-/** Above this size a value is drawn only when asked for. */
-const LARGE = 200_000;
-
-/** A value under its name: as a tree, or as text to copy. */
-export function Payload({ title, value, short }: Props) {
+/** A value under its name: as a tree, or as text to copy. What is long comes when it is opened. */
+export function Payload({ title, value, short, onOpen }: Props) {
   const [isRaw, setRaw] = useState(false);
-  const [isOpen, setOpen] = useState(false);
-  if (value === undefined && !short) return null;
-  const text = value === undefined ? '' : pretty(value);
-  const isHidden = text.length > LARGE && !isOpen;
+  const [isLoading, setLoading] = useState(false);
+  const [fetched, setFetched] = useState<Json>();
+  const shown = value ?? fetched;
+  if (shown === undefined && !short) return null;
+  const open = async () => {
+    setLoading(true);
+    try {
+      setFetched(await onOpen?.());
+    } catch (error) {
+      notify('error', error instanceof Error ? error.message : String(error));
+    }
+    setLoading(false);
+  };
   return (
     <section className="payload" aria-label={title}>
       <div className="payload-head">
         <h3>{title}</h3>
         <span className="spread" />
-        {value !== undefined && (
+        {shown !== undefined && (
           <>
             <Button look="quiet" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
               Raw
             </Button>
-            <Button look="quiet" onClick={() => void navigator.clipboard?.writeText(text)}>
+            <Button look="quiet" onClick={() => void navigator.clipboard?.writeText(pretty(shown))}>
               Copy
             </Button>
           </>
         )}
       </div>
       <div className="payload-body" tabIndex={0} role="group" aria-label={`${title}, value`}>
-        {value === undefined && short ? (
+        {shown === undefined && short ? (
           <>
-            <p className="muted">It has {bytes(short.size)}; this is its beginning.</p>
+            <p className="muted">
+              It has {bytes(short.size)}; this is its beginning.
+              {!onOpen && ' The rest was not kept: it is longer than --max-payload-bytes.'}
+            </p>
             <pre>{short.preview}…</pre>
+            {onOpen && (
+              <Button disabled={isLoading} onClick={() => void open()}>
+                {isLoading ? 'Fetching…' : `Fetch all ${bytes(short.size)}`}
+              </Button>
+            )}
           </>
-        ) : isHidden ? (
-          <Button onClick={() => setOpen(true)}>Show {bytes(text.length)}</Button>
         ) : isRaw ? (
-          <pre>{text}</pre>
+          <RawText value={shown ?? null} />
         ) : (
-          <JsonView value={value ?? null} />
+          <JsonView value={shown ?? null} />
         )}
       </div>
     </section>
+  );
+}
+
+function RawText({ value }: { value: Json }) {
+  const [text] = useState(() => pretty(value));
+  return (
+    <pre>
+      <LongText text={text} first={100_000} />
+    </pre>
   );
 }

@@ -1,12 +1,15 @@
+import { api } from '../api/client';
 import { duration } from '../model/format';
 import { useRun } from '../state/run';
 import { Payload } from './Payload';
 
 /** How a run ended, and with what. */
 export function RunResult() {
-  const { model, summary } = useRun();
-  const { finished } = model;
+  const { id, model, summary } = useRun();
+  const { finished, steps } = model;
   if (!finished) return null;
+  // What the last node gave is the result.
+  const fetchResult = async () => (await api.step(id ?? '', steps.length - 1)).output;
   return (
     <div className="stack">
       <h2>{finished.error ? 'The run failed' : 'The run gave its result'}</h2>
@@ -24,7 +27,12 @@ export function RunResult() {
         </div>
       )}
       <Payload title="Arguments" value={model.input} short={model.inputShort} />
-      <Payload title="Result" value={finished.result} short={finished.resultShort} />
+      <Payload
+        title="Result"
+        value={finished.result}
+        short={finished.resultShort}
+        onOpen={finished.isKept && id ? fetchResult : undefined}
+      />
       <p className="muted">Select a card or a step to see what happened there.</p>
     </div>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GraphLink, ToolDefinition } from '../api/types';
+import type { GraphDefinition, GraphLink } from '../api/types';
 import {
   addNode,
   allNodes,
@@ -8,6 +8,7 @@ import {
   findNode,
   freshId,
   nodeAt,
+  nodesOf,
   removeNode,
   setNode,
   siblings,
@@ -15,7 +16,7 @@ import {
   usualConnection,
 } from './definition';
 
-const tool = (): ToolDefinition => ({
+const tool = (): GraphDefinition => ({
   name: 'sum',
   nodes: [
     { id: 'entry', type: 'entry', next: 'each' },
@@ -49,7 +50,7 @@ const link = (facts: Partial<GraphLink>): GraphLink => ({
 
 describe('a definition', () => {
   it('has nodes inside nodes', () => {
-    expect(allNodes(tool().nodes).map((node) => node.id)).toEqual([
+    expect(allNodes(nodesOf(tool().nodes)).map((node) => node.id)).toEqual([
       'entry',
       'each',
       'a',
@@ -65,7 +66,7 @@ describe('a definition', () => {
     const added = addNode(tool(), template(tool(), 'transform'), 'entry');
     expect(findNode(added, 'entry')?.next).toBe('transform');
     expect(findNode(added, 'transform')?.next).toBe('each');
-    expect(added.nodes.map((node) => node.id)).toEqual([
+    expect(added.nodes?.map((node) => node.id)).toEqual([
       'entry',
       'transform',
       'each',

@@ -1,19 +1,19 @@
 import type {
+  GraphDefinition,
   GraphLink,
   Json,
   JsonObject,
   LinkKind,
   NodeDefinition,
-  ToolDefinition,
 } from '../api/types';
 
 /** How a node is to be connected with another. */
-export type Connection = Exclude<LinkKind, 'case'> | 'rule';
+export type Connection = Exclude<LinkKind, 'case' | 'worded'> | 'rule';
 
-const isObject = (value: Json | undefined): value is JsonObject =>
+export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const nodesOf = (value: Json | undefined): NodeDefinition[] =>
+export const nodesOf = (value: Json | undefined): NodeDefinition[] =>
   Array.isArray(value) ? (value as NodeDefinition[]) : [];
 
 /** The lists of nodes inside a node. */
@@ -27,12 +27,12 @@ export function allNodes(nodes: NodeDefinition[]): NodeDefinition[] {
   return nodes.flatMap((node) => [node, ...inner(node).flatMap(allNodes)]);
 }
 
-export function findNode(tool: ToolDefinition, id: string): NodeDefinition | undefined {
-  return allNodes(tool.nodes).find((node) => node.id === id);
+export function findNode(tool: GraphDefinition, id: string): NodeDefinition | undefined {
+  return allNodes(nodesOf(tool.nodes)).find((node) => node.id === id);
 }
 
 /** The list that a node belongs to. */
-export function siblings(tool: ToolDefinition, id: string): NodeDefinition[] {
+export function siblings(tool: GraphDefinition, id: string): NodeDefinition[] {
   const search = (nodes: NodeDefinition[]): NodeDefinition[] | null => {
     if (nodes.some((node) => node.id === id)) return nodes;
     for (const node of nodes) {
@@ -43,14 +43,14 @@ export function siblings(tool: ToolDefinition, id: string): NodeDefinition[] {
     }
     return null;
   };
-  return search(tool.nodes) ?? [];
+  return search(nodesOf(tool.nodes)) ?? [];
 }
 
 /** The tool with every list of nodes changed, from the inside out. */
 function mapLists(
-  tool: ToolDefinition,
+  tool: GraphDefinition,
   change: (nodes: NodeDefinition[]) => NodeDefinition[],
-): ToolDefinition {
+): GraphDefinition {
   const list = (nodes: NodeDefinition[]): NodeDefinition[] => change(nodes.map(within));
   const within = (node: NodeDefinition): NodeDefinition => {
     const copy: NodeDefinition = { ...node };
@@ -63,36 +63,32 @@ function mapLists(
     }
     return copy;
   };
-  return { ...tool, nodes: list(tool.nodes) };
+  return { ...tool, nodes: list(nodesOf(tool.nodes)) };
 }
 
 function mapNode(
-  tool: ToolDefinition,
+  tool: GraphDefinition,
   id: string,
   change: (node: NodeDefinition) => NodeDefinition,
-): ToolDefinition {
+): GraphDefinition {
   return mapLists(tool, (nodes) => nodes.map((node) => (node.id === id ? change(node) : node)));
 }
 
 /** The tool with another definition of a node. */
-export function setNode(tool: ToolDefinition, node: NodeDefinition): ToolDefinition {
+export function setNode(tool: GraphDefinition, node: NodeDefinition): GraphDefinition {
   return mapNode(tool, node.id, () => node);
 }
 
 /** The member without a value is left out. */
-export function setMember(
-  node: NodeDefinition,
-  key: string,
-  value: Json | undefined,
-): NodeDefinition {
+export function setMember<T extends JsonObject>(node: T, key: string, value: Json | undefined): T {
   const { [key]: _, ...rest } = node;
-  if (value === undefined) return rest as NodeDefinition;
+  if (value === undefined) return rest as T;
   return { ...node, [key]: value };
 }
 
 /** A name that no node of the tool has. */
-export function freshId(tool: ToolDefinition, base: string): string {
-  const taken = new Set(allNodes(tool.nodes).map((node) => node.id));
+export function freshId(tool: GraphDefinition, base: string): string {
+  const taken = new Set(allNodes(nodesOf(tool.nodes)).map((node) => node.id));
   if (!taken.has(base)) return base;
   let number = 2;
   while (taken.has(`${base}_${number}`)) number += 1;
@@ -100,7 +96,7 @@ export function freshId(tool: ToolDefinition, base: string): string {
 }
 
 /** What a new node of a kind says before anybody has filled it in. */
-export function template(tool: ToolDefinition, type: string, server?: string): NodeDefinition {
+export function template(tool: GraphDefinition, type: string, server?: string): NodeDefinition {
   const id = (base: string) => freshId(tool, base);
   switch (type) {
     case 'transform':
@@ -125,6 +121,8 @@ export function template(tool: ToolDefinition, type: string, server?: string): N
     }
     case 'graph':
       return { id: id('graph'), type, tool: 'tool', args: {} };
+    case 'command':
+      return { id: id('command'), type, command: { template: '' }, args: {} };
     default:
       return { id: id(type), type };
   }
@@ -132,16 +130,16 @@ export function template(tool: ToolDefinition, type: string, server?: string): N
 
 /** The tool with a new node: between `after` and where that leads, or at the end. */
 export function addNode(
-  tool: ToolDefinition,
+  tool: GraphDefinition,
   node: NodeDefinition,
   after: string | null,
-): ToolDefinition {
+): GraphDefinition {
   const before = after ? findNode(tool, after) : undefined;
   const splits = before && before.type !== 'switch' && before.type !== 'exit';
   const follows = splits && typeof before.next === 'string' ? before.next : undefined;
   const leads = node.type !== 'exit' && node.type !== 'switch' && follows !== undefined;
   const added = leads ? { ...node, next: follows } : withDefault(node, follows);
-  if (!before) return { ...tool, nodes: [...tool.nodes, added] };
+  if (!before) return { ...tool, nodes: [...nodesOf(tool.nodes), added] };
   return mapLists(tool, (nodes) => {
     const at = nodes.findIndex((known) => known.id === before.id);
     if (at < 0) return nodes;
@@ -159,28 +157,46 @@ function withDefault(node: NodeDefinition, target: string | undefined): NodeDefi
     : node;
 }
 
-const conditionsOf = (node: NodeDefinition): JsonObject[] =>
+export const conditionsOf = (node: NodeDefinition): JsonObject[] =>
   Array.isArray(node.conditions) ? node.conditions.filter(isObject) : [];
 
 /** The tool with an edge more. */
 export function connect(
-  tool: ToolDefinition,
+  tool: GraphDefinition,
   from: string,
   to: string,
   as: Connection,
-): ToolDefinition {
+): GraphDefinition {
   return mapNode(tool, from, (node) => {
     if (as === 'error') return { ...node, onError: to };
-    if (node.type !== 'switch') return { ...node, next: to };
-    const conditions = conditionsOf(node);
-    const rules = conditions.filter((condition) => condition.rule !== undefined);
-    const otherwise = conditions.filter((condition) => condition.rule === undefined);
-    if (as === 'rule') {
-      const added: JsonObject = { rule: { '==': [1, 1] }, target: to };
-      return { ...node, conditions: [...rules, added, ...otherwise] };
-    }
-    return { ...node, conditions: [...rules, { target: to }] };
+    return node.type === 'switch' ? connectSwitch(node, to, as) : { ...node, next: to };
   });
+}
+
+/** The switch with a rule more, or with another way if none holds. */
+export function connectSwitch(node: NodeDefinition, to: string, as: Connection): NodeDefinition {
+  const conditions = conditionsOf(node);
+  const rules = conditions.filter((condition) => condition.rule !== undefined);
+  const otherwise = conditions.filter((condition) => condition.rule === undefined);
+  if (as === 'rule') {
+    const added: JsonObject = { rule: { '==': [1, 1] }, target: to };
+    return { ...node, conditions: [...rules, added, ...otherwise] };
+  }
+  return { ...node, conditions: [...rules, { target: to }] };
+}
+
+/** The switch without one of its ways. */
+export function disconnectSwitch(node: NodeDefinition, link: GraphLink): NodeDefinition {
+  if (link.kind === 'case') {
+    let rule = -1;
+    const kept = conditionsOf(node).filter((condition) => {
+      if (condition.rule !== undefined) rule += 1;
+      return condition.rule === undefined || rule !== link.index;
+    });
+    return { ...node, conditions: kept };
+  }
+  const kept = conditionsOf(node).filter((condition) => condition.rule !== undefined);
+  return setMember({ ...node, conditions: kept }, 'next', undefined);
 }
 
 /** What dragging from a node to another means. */
@@ -192,31 +208,24 @@ export function usualConnection(node: NodeDefinition | undefined): Connection {
 }
 
 /** The tool without an edge. */
-export function disconnect(tool: ToolDefinition, link: GraphLink): ToolDefinition {
+export function disconnect(tool: GraphDefinition, link: GraphLink): GraphDefinition {
   return mapNode(tool, link.from, (node) => {
     switch (link.kind) {
       case 'error':
         return setMember(node, 'onError', undefined);
       case 'next':
         return setMember(node, 'next', undefined);
-      case 'case': {
-        let rule = -1;
-        const kept = conditionsOf(node).filter((condition) => {
-          if (condition.rule !== undefined) rule += 1;
-          return condition.rule === undefined || rule !== link.index;
-        });
-        return { ...node, conditions: kept };
-      }
-      case 'otherwise': {
-        const kept = conditionsOf(node).filter((condition) => condition.rule !== undefined);
-        return setMember({ ...node, conditions: kept }, 'next', undefined);
-      }
+      case 'case':
+      case 'otherwise':
+        return disconnectSwitch(node, link);
+      case 'worded':
+        return node;
     }
   });
 }
 
 /** The tool without a node: what led to it leads to where it led. */
-export function removeNode(tool: ToolDefinition, id: string): ToolDefinition {
+export function removeNode(tool: GraphDefinition, id: string): GraphDefinition {
   const next = findNode(tool, id)?.next;
   const onwards = typeof next === 'string' && next !== id ? next : undefined;
   const redirected = (node: NodeDefinition): NodeDefinition => {
@@ -224,19 +233,51 @@ export function removeNode(tool: ToolDefinition, id: string): ToolDefinition {
     for (const key of ['next', 'onError']) {
       if (node[key] === id) changed = setMember(changed, key, onwards);
     }
-    if (!Array.isArray(node.conditions)) return changed;
-    const conditions = conditionsOf(node)
-      .map((condition) =>
-        condition.target === id && onwards ? { ...condition, target: onwards } : condition,
-      )
-      .filter((condition) => condition.target !== id);
-    return { ...changed, conditions };
+    return redirectSwitch(changed, id, onwards);
   };
   return mapLists(tool, (nodes) => nodes.filter((node) => node.id !== id).map(redirected));
 }
 
+/** The node with its rules leading elsewhere than to `id`; without those that lead nowhere then. */
+export function redirectSwitch(
+  node: NodeDefinition,
+  id: string,
+  onwards: string | undefined,
+): NodeDefinition {
+  if (!Array.isArray(node.conditions)) return node;
+  const conditions = conditionsOf(node)
+    .map((condition) =>
+      condition.target === id && onwards ? { ...condition, target: onwards } : condition,
+    )
+    .filter((condition) => condition.target !== id);
+  return { ...node, conditions };
+}
+
+/** The pointer to a node in its definition. */
+export function pointerTo(tool: GraphDefinition, id: string): string | null {
+  const search = (nodes: NodeDefinition[], at: string): string | null => {
+    for (const [index, node] of nodes.entries()) {
+      const here = `${at}/${index}`;
+      if (node.id === id) return here;
+      const branches = isObject(node.branches) ? Object.entries(node.branches) : [];
+      const lists: [string, Json | undefined][] = [
+        ['body', node.body],
+        ...branches.map(([name, list]): [string, Json] => [`branches/${escaped(name)}`, list]),
+      ];
+      for (const [name, list] of lists) {
+        const found = search(nodesOf(list), `${here}/${name}`);
+        if (found) return found;
+      }
+    }
+    return null;
+  };
+  return search(nodesOf(tool.nodes), '/nodes');
+}
+
+const escaped = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1');
+
 /** The node that a pointer of a problem is about. */
-export function nodeAt(tool: ToolDefinition, pointer: string): string | null {
+export function nodeAt(tool: GraphDefinition, pointer: string): string | null {
   let place: Json | undefined = tool;
   let found: string | null = null;
   for (const token of pointer.split('/').slice(1)) {

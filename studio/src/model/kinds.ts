@@ -17,21 +17,20 @@ export const KINDS: Record<NodeKind, KindInfo> = {
   foreach: { label: 'For each', about: 'Runs its nodes once for each item' },
   parallel: { label: 'Parallel', about: 'Runs its branches side by side and waits for all' },
   graph: { label: 'Sub-graph', about: 'Calls another tool of this file' },
+  command: { label: 'Command', about: 'Sends a command to a program, a database or a service' },
   branch: { label: 'Branch', about: 'A branch of a parallel node' },
+  start: { label: 'Start', about: 'Where the workflow begins, with the request' },
+  end: { label: 'End', about: 'Where the workflow ends, with the response' },
+  'mcp-call': { label: 'The call', about: 'What the workflow is put around' },
+  hook: { label: 'Hook', about: 'A script that may change, stop or answer the request' },
+  task: { label: 'Task', about: 'What the agent does, by its prompt and its tools' },
+  decision: { label: 'Decision', about: 'Where the agent chooses how to go on' },
+  todo: { label: 'Plan', about: 'The agent wrote down what is to be done' },
   invalid: { label: 'Not readable', about: 'The file does not say what this node does' },
 };
 
-/** The kinds a person can add. */
-export const ADDABLE: NodeKind[] = [
-  'transform',
-  'mcp',
-  'switch',
-  'foreach',
-  'parallel',
-  'graph',
-  'entry',
-  'exit',
-];
+/** A word for a kind; what is not known has its own. */
+export const kindOf = (word: string): NodeKind => (word in KINDS ? (word as NodeKind) : 'task');
 
 const object = (value: unknown): JsonObject | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -48,6 +47,7 @@ export function expressionOf(node: NodeDefinition): string | null {
 /** What a node does, in the second line of its card. */
 export function summary(node: NodeDefinition | undefined): string {
   if (!node) return '';
+  if (typeof node.description === 'string') return oneLine(node.description);
   switch (node.type) {
     case 'entry':
       return 'arguments';
@@ -68,7 +68,31 @@ export function summary(node: NodeDefinition | undefined): string {
       return `${String(node.as ?? 'item')} in ${oneLine(expressionOf(node) ?? '')}`;
     case 'parallel':
       return plural(Object.keys(object(node.branches) ?? {}).length, 'branch', 'branches');
+    case 'command':
+      return commandText(object(node.command));
+    case 'hook':
+      return hookText(object(node.hook));
+    case 'start':
+      return 'request';
+    case 'mcp-call':
+      return 'request → response';
+    case 'end':
+      return 'response';
     default:
       return String(node.type);
   }
+}
+
+/** What is sent, as far as it fits into a line. */
+function commandText(command: JsonObject | null): string {
+  const sent = command?.template ?? command?.url ?? command?.argv;
+  if (Array.isArray(sent)) return sent.join(' ');
+  return oneLine(typeof sent === 'string' ? sent : command?.build_sql ? 'SELECT …' : '');
+}
+
+function hookText(hook: JsonObject | null): string {
+  const module = hook?.module ?? hook?.hookModuleId;
+  const code = typeof module === 'string' ? `module ${module}` : String(hook?.script ?? '');
+  const first = code.trim() === '' ? 'no script yet' : oneLine(code);
+  return hook?.blocking === false ? `not waited for · ${first}` : first;
 }

@@ -1,18 +1,19 @@
-export type Screen = 'graph' | 'runs' | 'upstreams' | 'workflows';
+export type Screen = 'graph' | 'workflows' | 'procedures' | 'runs' | 'requests' | 'upstreams';
 
-const SCREENS: Screen[] = ['graph', 'runs', 'upstreams', 'workflows'];
+const SCREENS: Screen[] = ['graph', 'workflows', 'procedures', 'runs', 'requests', 'upstreams'];
 export type Tab = 'node' | 'context' | 'diff' | 'expression';
 
 /** Where somebody is; the address says the same, so that a link leads there. */
 export interface Place {
   screen: Screen;
+  /** The tool, workflow or procedure that the screen is about. */
   tool: string | null;
   run: string | null;
   /** The step that is looked at; none follows the run. */
   step: number | null;
   node: string | null;
   tab: Tab;
-  /** The filters of the list of runs. */
+  /** The filters of a list. */
   filter: Record<string, string>;
 }
 
@@ -21,7 +22,7 @@ const FILTERS = ['status', 'text', 'slowerThan', 'since'];
 
 /** `#/graph/TOOL/RUN?step=5&node=entry&tab=context` */
 export function toHash(place: Place): string {
-  const path = [place.screen, place.tool, place.run].filter((part) => part !== null);
+  const path = [place.screen, place.tool, place.tool && place.run].filter((part) => part !== null);
   const query = new URLSearchParams();
   if (place.step !== null) query.set('step', String(place.step));
   if (place.node !== null) query.set('node', place.node);

@@ -32,10 +32,27 @@ export interface RunModel {
   length: number;
   lastMs: number;
   paused: { why: string; node?: string } | null;
-  finished: { result?: Json; resultShort?: Short; error?: RunError } | null;
+  finished: Finished | null;
   changedOutputs: { seq: number; node: string }[];
   /** The paths of steps that called another tool. */
   calls: Set<string>;
+  /** What was written into the record at each step. */
+  logs: Map<number, LogLine[]>;
+}
+
+/** How a run ended. */
+export interface Finished {
+  result?: Json;
+  resultShort?: Short;
+  /** Whether a result that is too long to be sent with its event can be fetched. */
+  isKept: boolean;
+  error?: RunError;
+}
+
+export interface LogLine {
+  seq: number;
+  level: string;
+  message: string;
 }
 
 export function emptyRun(): RunModel {
@@ -50,6 +67,7 @@ export function emptyRun(): RunModel {
     finished: null,
     changedOutputs: [],
     calls: new Set(),
+    logs: new Map(),
   };
 }
 
@@ -60,6 +78,7 @@ export function extend(run: RunModel, events: RunEvent[]): RunModel {
     steps: [...run.steps],
     byNode: new Map(run.byNode),
     calls: new Set(run.calls),
+    logs: new Map(run.logs),
   };
   const extension = new Extension(next);
   for (const event of events) {
@@ -127,11 +146,16 @@ function apply(run: RunModel, extension: Extension, event: RunEvent) {
       run.finished = {
         result: event.result,
         resultShort: event.resultShort ?? event.resultTruncated,
+        isKept: event.resultTruncated === undefined,
         error: event.error,
       };
       break;
-    case 'log':
+    case 'log': {
+      if (event.step === undefined) break;
+      const line = { seq: event.seq, level: event.level, message: event.message ?? '' };
+      run.logs.set(event.step, [...(run.logs.get(event.step) ?? []), line]);
       break;
+    }
   }
 }
 

@@ -2,14 +2,14 @@ import { useState } from 'react';
 import type { Breakpoint } from '../api/types';
 import { parseJson } from '../model/schema';
 import { breakpointsOf, useBreakpoints } from '../state/breakpoints';
-import { useLocation } from '../state/location';
+import { useRunName } from '../state/subject';
 import { Button } from '../ui/Button';
 import { Dialog } from '../ui/Dialog';
 import { Field } from '../ui/Field';
 
 /** The breakpoints of the tool, with when and under which condition they stop. */
 export function BreakpointsDialog({ onClose }: { onClose: () => void }) {
-  const tool = useLocation((location) => location.tool) ?? '';
+  const tool = useRunName() ?? '';
   const points = useBreakpoints(breakpointsOf(tool));
   const { put, remove, clear } = useBreakpoints();
   return (

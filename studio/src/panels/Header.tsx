@@ -7,11 +7,17 @@ import { Button } from '../ui/Button';
 import { Icon, type IconName } from '../ui/Icon';
 
 const SCREENS: { id: Screen; label: string }[] = [
-  { id: 'graph', label: 'Graph' },
-  { id: 'runs', label: 'Runs' },
+  { id: 'graph', label: 'Tools' },
   { id: 'workflows', label: 'Workflows' },
+  { id: 'procedures', label: 'Procedures' },
+  { id: 'runs', label: 'Runs' },
   { id: 'upstreams', label: 'Upstreams' },
 ];
+
+/** The screens that are about one thing at a time. */
+const HAS_SUBJECT = new Set<Screen>(['graph', 'workflows', 'procedures']);
+
+const BEGINNING = { tool: null, run: null, step: null, node: null };
 
 const THEMES: Record<Theme, { next: Theme; icon: IconName; label: string }> = {
   system: { next: 'light', icon: 'half', label: 'Theme of the system' },
@@ -34,10 +40,10 @@ export function Header() {
       </span>
       <div className="crumbs" title={file}>
         {server && <span className="truncate">{server.title}</span>}
-        {screen === 'graph' && (
+        {HAS_SUBJECT.has(screen) && tool !== null && (
           <>
             <Icon name="right" />
-            <h1 className="truncate">{tool ?? 'no tool'}</h1>
+            <h1 className="truncate">{tool}</h1>
           </>
         )}
       </div>
@@ -48,7 +54,10 @@ export function Header() {
             key={id}
             type="button"
             aria-current={id === screen ? 'page' : undefined}
-            onClick={() => go({ screen: id }, 'push')}
+            // The screen that is open goes back to its list.
+            onClick={() =>
+              go(id === screen ? { ...BEGINNING, screen: id } : { screen: id }, 'push')
+            }
           >
             {label}
           </button>

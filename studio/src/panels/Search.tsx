@@ -1,14 +1,18 @@
 import { useMemo, useState } from 'react';
 import type { NodeKind } from '../api/types';
-import { allNodes } from '../model/definition';
+import { saidById } from '../canvas/flow';
 import { moment } from '../model/format';
-import { summary } from '../model/kinds';
+import { kindOf, summary } from '../model/kinds';
 import { useDocument } from '../state/document';
+import { useEditor } from '../state/editor';
 import { useLocation } from '../state/location';
+import { useProcedures } from '../state/procedures';
 import { useRuns } from '../state/runs';
+import { openRun } from '../state/subject';
+import { useWorkflows } from '../state/workflows';
 import { Button } from '../ui/Button';
 import { Dialog } from '../ui/Dialog';
-import { Icon, type IconName } from '../ui/Icon';
+import { Icon, type IconName, kindIcon } from '../ui/Icon';
 
 interface Hit {
   key: string;
@@ -43,11 +47,11 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
         autoFocus
         className="input"
         role="combobox"
-        aria-label="Search for nodes, tools and runs"
+        aria-label="Search for nodes, tools, workflows, procedures and runs"
         aria-expanded="true"
         aria-controls="hits"
         aria-activedescendant={hits[selected] ? `hit${selected}` : undefined}
-        placeholder="A node, a tool, a run"
+        placeholder="A node, a tool, a workflow, a procedure, a run"
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -91,20 +95,25 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
 }
 
 function useHits(): Hit[] {
-  const view = useDocument((state) => state.tool);
+  const { view, grammar } = useEditor();
   const tools = useDocument((state) => state.document?.tools);
+  const inFile = useDocument((state) => state.document?.workflows);
+  const stored = useWorkflows((state) => state.stored);
+  const procedures = useProcedures((state) => state.procedures);
   const open = useDocument((state) => state.open);
   const runs = useRuns((state) => state.recent);
-  const go = useLocation((location) => location.go);
+  const { screen, go } = useLocation();
   return useMemo(() => {
-    const nodes = allNodes(view?.definition.nodes ?? []).map(
+    const fresh = { run: null, step: null, node: null };
+    const isGraph = screen === 'graph' || screen === 'workflows';
+    const nodes = [...(view && isGraph ? saidById(view, grammar.said).values() : [])].map(
       (node): Hit => ({
         key: `node ${node.id}`,
-        icon: (node.type in KIND_ICONS ? node.type : 'invalid') as IconName,
-        kind: node.type as NodeKind,
+        icon: kindIcon(kindOf(node.type)),
+        kind: kindOf(node.type),
         label: node.id,
         detail: summary(node),
-        go: () => go({ screen: 'graph', node: node.id }),
+        go: () => go({ node: node.id }),
       }),
     );
     const named = (tools ?? []).map(
@@ -116,27 +125,33 @@ function useHits(): Hit[] {
         go: () => void open(tool.name),
       }),
     );
+    const workflows = [...(inFile ?? []), ...(stored ?? [])].map(
+      ({ id, name, description }): Hit => ({
+        key: `workflow ${id}`,
+        icon: 'hook',
+        label: name,
+        detail: description ?? 'workflow',
+        go: () => go({ screen: 'workflows', tool: id, ...fresh }, 'push'),
+      }),
+    );
+    const walked = (procedures ?? []).map(
+      ({ agent, file }): Hit => ({
+        key: `procedure ${agent}`,
+        icon: 'task',
+        label: agent,
+        detail: `procedure, ${file}`,
+        go: () => go({ screen: 'procedures', tool: agent, ...fresh }, 'push'),
+      }),
+    );
     const recent = runs.map(
       (run): Hit => ({
         key: run.id,
         icon: 'clock',
         label: `${run.tool} ${moment(run.started)}`,
         detail: run.error ?? run.status,
-        go: () =>
-          go({ screen: 'graph', tool: run.tool, run: run.id, step: null, node: null }, 'push'),
+        go: () => openRun(run),
       }),
     );
-    return [...nodes, ...named, ...recent];
-  }, [view, tools, runs, open, go]);
+    return [...nodes, ...named, ...workflows, ...walked, ...recent];
+  }, [view, grammar, screen, tools, inFile, stored, procedures, runs, open, go]);
 }
-
-const KIND_ICONS = {
-  entry: 1,
-  exit: 1,
-  transform: 1,
-  switch: 1,
-  mcp: 1,
-  foreach: 1,
-  parallel: 1,
-  graph: 1,
-};

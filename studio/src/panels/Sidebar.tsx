@@ -3,20 +3,56 @@ import { duration, moment } from '../model/format';
 import { useDialogs } from '../state/dialogs';
 import { useDocument } from '../state/document';
 import { useLocation } from '../state/location';
+import { useProcedures } from '../state/procedures';
 import { useRuns } from '../state/runs';
+import { openRun, useRunName } from '../state/subject';
+import { useWorkflows } from '../state/workflows';
 import { Button } from '../ui/Button';
-import { Icon } from '../ui/Icon';
+import { Icon, type IconName } from '../ui/Icon';
 import { StatusChip } from './status';
+import { Todos } from './Todos';
 
 const SHOWN_RUNS = 12;
 
-/** Tools and what ran last. Each kind of thing is a section of its own. */
+/** What there is, and what ran last. Each kind of thing is a section of its own. */
 export function Sidebar() {
+  const screen = useLocation((location) => location.screen);
   return (
-    <nav className="side" aria-label="Tools and runs">
+    <nav className="side" aria-label="Tools, workflows, procedures and runs">
+      {screen === 'procedures' && <Todos />}
       <Tools />
+      <Workflows />
+      <Procedures />
       <RecentRuns />
     </nav>
+  );
+}
+
+interface EntryProps {
+  icon: IconName;
+  label: string;
+  title: string;
+  isCurrent: boolean;
+  /** What stands at the end of the line. */
+  note?: string;
+  onOpen: () => void;
+}
+
+function Entry({ icon, label, title, isCurrent, note, onOpen }: EntryProps) {
+  return (
+    <li>
+      <button
+        type="button"
+        className="entry"
+        aria-current={isCurrent ? 'true' : undefined}
+        title={title}
+        onClick={onOpen}
+      >
+        <Icon name={icon} />
+        <span className="truncate">{label}</span>
+        {note && <span className="when">{note}</span>}
+      </button>
+    </li>
   );
 }
 
@@ -39,18 +75,14 @@ function Tools() {
       </h2>
       <ul>
         {tools.map(({ name, title, description }) => (
-          <li key={name}>
-            <button
-              type="button"
-              className="entry"
-              aria-current={name === tool && screen === 'graph' ? 'true' : undefined}
-              title={[title, description].filter(Boolean).join('\n') || name}
-              onClick={() => void open(name)}
-            >
-              <Icon name="graph" />
-              <span className="truncate">{name}</span>
-            </button>
-          </li>
+          <Entry
+            key={name}
+            icon="graph"
+            label={name}
+            title={[title, description].filter(Boolean).join('\n') || name}
+            isCurrent={name === tool && screen === 'graph'}
+            onOpen={() => void open(name)}
+          />
         ))}
       </ul>
       {tools.length === 0 && <p className="muted entry">No tools yet</p>}
@@ -60,13 +92,72 @@ function Tools() {
 
 const NONE: never[] = [];
 
+/** Those of the file and those of the store, the outermost first. */
+function Workflows() {
+  const inFile = useDocument((state) => state.document?.workflows ?? NONE);
+  const stored = useWorkflows((state) => state.stored ?? NONE);
+  const { tool, screen, go } = useLocation();
+  const all = [...inFile, ...stored].sort((a, b) => b.priority - a.priority);
+  if (all.length === 0) return null;
+  return (
+    <section aria-label="Workflows">
+      <h2>Workflows</h2>
+      <ul>
+        {all.map((workflow) => (
+          <Entry
+            key={workflow.id}
+            icon="hook"
+            label={workflow.name}
+            title={workflow.description ?? workflow.name}
+            isCurrent={workflow.id === tool && screen === 'workflows'}
+            note={workflow.enabled ? undefined : 'off'}
+            onOpen={() =>
+              go(
+                { screen: 'workflows', tool: workflow.id, run: null, step: null, node: null },
+                'push',
+              )
+            }
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Procedures() {
+  const procedures = useProcedures((state) => state.procedures ?? NONE);
+  const { tool, screen, go } = useLocation();
+  if (procedures.length === 0) return null;
+  return (
+    <section aria-label="Procedures">
+      <h2>Procedures</h2>
+      <ul>
+        {procedures.map(({ agent, file }) => (
+          <Entry
+            key={agent}
+            icon="task"
+            label={agent}
+            title={file}
+            isCurrent={agent === tool && screen === 'procedures'}
+            onOpen={() =>
+              go({ screen: 'procedures', tool: agent, run: null, step: null, node: null }, 'push')
+            }
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 function RecentRuns() {
   const runs = useRuns((state) => state.recent);
-  const tool = useLocation((location) => location.tool);
-  const own = runs.filter((run) => run.tool === tool).slice(0, SHOWN_RUNS);
+  const name = useRunName();
+  const isWalk = useLocation((location) => location.screen === 'procedures');
+  const own = runs.filter((run) => name === null || run.tool === name).slice(0, SHOWN_RUNS);
+  const title = isWalk ? 'Recent walks' : 'Recent runs';
   return (
-    <section aria-label="Recent runs">
-      <h2>Recent runs</h2>
+    <section aria-label={title}>
+      <h2>{title}</h2>
       <ul>
         {own.map((run) => (
           <li key={run.id}>
@@ -80,16 +171,14 @@ function RecentRuns() {
 }
 
 function RunEntry({ run }: { run: RunSummary }) {
-  const { run: opened, screen, go } = useLocation();
+  const opened = useLocation((location) => location.run);
   return (
     <button
       type="button"
       className="entry"
-      aria-current={run.id === opened && screen === 'graph' ? 'true' : undefined}
-      title={run.error ?? run.status}
-      onClick={() =>
-        go({ screen: 'graph', tool: run.tool, run: run.id, step: null, node: null }, 'push')
-      }
+      aria-current={run.id === opened ? 'true' : undefined}
+      title={`${run.tool}: ${run.error ?? run.status}`}
+      onClick={() => openRun(run)}
     >
       <StatusChip status={run.status} short />
       <span className="truncate">{moment(run.started)}</span>

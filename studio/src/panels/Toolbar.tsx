@@ -1,24 +1,48 @@
 import { moment, plural } from '../model/format';
 import { breakpointsOf, useBreakpoints } from '../state/breakpoints';
 import { useDialogs } from '../state/dialogs';
-import { isDirty, useDocument } from '../state/document';
+import { hasNodes, useEditor } from '../state/editor';
 import { useLocation } from '../state/location';
 import { usePreferences } from '../state/preferences';
 import { isLive, useRun } from '../state/run';
+import { useRunName } from '../state/subject';
 import { Button } from '../ui/Button';
 import { StatusChip } from './status';
 
 /** What can be done with the graph, or with the run that is looked at. */
-export function Toolbar({ onRun }: { onRun: (paused: boolean) => void }) {
+export function Toolbar({ onRun }: { onRun?: (paused: boolean) => void }) {
   const run = useRun((state) => state.id);
   return (
     <div className="workbar" role="toolbar" aria-label="Graph and run">
-      {run === null ? <Begin onRun={onRun} /> : <Control />}
-      <span className="rule" />
+      {run !== null && <Control />}
+      {run === null && onRun && <Begin onRun={onRun} />}
+      {(run !== null || onRun) && <span className="rule" />}
       <Breakpoints />
       {run === null && <Editing />}
       <span className="spread" />
       <Views />
+    </div>
+  );
+}
+
+/** What can be done with a walk, which only its agent can go on with. */
+export function WalkToolbar() {
+  const { id, summary, isConnected } = useRun();
+  const live = useRun(isLive);
+  return (
+    <div className="workbar" role="toolbar" aria-label="Procedure and walk">
+      {id === null ? (
+        <span className="muted">Nobody is walked with: choose a walk on the left.</span>
+      ) : (
+        <>
+          {summary && <StatusChip status={summary.status} />}
+          {!isConnected && live && <span className="chip warn">reconnecting</span>}
+          {summary && <span className="muted">{moment(summary.started)}</span>}
+          <CloseRun label="Close walk" />
+        </>
+      )}
+      <span className="spread" />
+      <Views hasText={false} />
     </div>
   );
 }
@@ -44,7 +68,6 @@ function Begin({ onRun }: { onRun: (paused: boolean) => void }) {
 function Control() {
   const { summary, move, model, debug, isConnected } = useRun();
   const live = useRun(isLive);
-  const go = useLocation((location) => location.go);
   const isPaused = model.paused !== null || debug?.state === 'paused';
   return (
     <>
@@ -104,16 +127,23 @@ function Control() {
       {summary?.origin.parent && (
         <ForkedFrom run={summary.origin.parent.run} step={summary.origin.parent.from} />
       )}
-      <Button
-        icon="cross"
-        look="quiet"
-        title="Leave the run and edit"
-        shortcut="Esc"
-        onClick={() => go({ run: null, step: null }, 'push')}
-      >
-        Close run
-      </Button>
+      <CloseRun label="Close run" />
     </>
+  );
+}
+
+function CloseRun({ label }: { label: string }) {
+  const go = useLocation((location) => location.go);
+  return (
+    <Button
+      icon="cross"
+      look="quiet"
+      title="Back to the graph"
+      shortcut="Esc"
+      onClick={() => go({ run: null, step: null }, 'push')}
+    >
+      {label}
+    </Button>
   );
 }
 
@@ -132,7 +162,7 @@ function ForkedFrom({ run, step }: { run: string; step: number }) {
 }
 
 function Breakpoints() {
-  const tool = useLocation((location) => location.tool);
+  const tool = useRunName();
   const points = useBreakpoints(breakpointsOf(tool));
   const show = useDialogs((state) => state.show);
   return (
@@ -148,22 +178,32 @@ function Breakpoints() {
 }
 
 function Editing() {
-  const { past, future, undo, redo, save, isSaving, document } = useDocument();
-  const dirty = useDocument(isDirty);
+  const { view, grammar, report, language, ...editor } = useEditor();
+  const { canUndo, canRedo, isDirty, isSaving, undo, redo, save } = editor;
   const node = useLocation((location) => location.node);
   const show = useDialogs((state) => state.show);
-  const errors = document?.report.errors ?? 0;
+  const errors = report?.errors ?? 0;
+  // A draft in the store may have errors as long as it is not in use.
+  const isDraft = language === 'json' && view?.definition.enabled === false;
+  const isRefused = errors > 0 && !isDraft;
+  const place = language === 'json' ? 'to the store' : 'the file';
   return (
     <>
       <span className="rule" />
-      <Button icon="plus" shortcut="n" title="Add a node" onClick={() => show({ name: 'add' })}>
+      <Button
+        icon="plus"
+        shortcut="n"
+        title="Add a node"
+        disabled={!hasNodes(view)}
+        onClick={() => show({ name: 'add' })}
+      >
         Add
       </Button>
       <Button
         icon="link"
         shortcut="c"
         title="Connect the selected node"
-        disabled={node === null}
+        disabled={node === null || !hasNodes(view)}
         onClick={() => show({ name: 'connect' })}
       >
         Connect
@@ -173,7 +213,7 @@ function Editing() {
         look="quiet"
         title="Undo"
         shortcut="⌘Z"
-        disabled={past.length === 0}
+        disabled={!canUndo}
         onClick={undo}
       />
       <Button
@@ -181,25 +221,28 @@ function Editing() {
         look="quiet"
         title="Redo"
         shortcut="⇧⌘Z"
-        disabled={future.length === 0}
+        disabled={!canRedo}
         onClick={redo}
       />
       <Button
         icon="save"
-        look={dirty && errors === 0 ? 'primary' : undefined}
-        disabled={!dirty || isSaving || errors > 0}
-        title={errors > 0 ? 'Errors must be mended before the file is saved' : 'Save the file'}
+        look={isDirty && !isRefused ? 'primary' : undefined}
+        disabled={!isDirty || isSaving || isRefused}
+        title={
+          isRefused ? `Errors must be mended before the ${grammar.noun} is saved` : `Save ${place}`
+        }
         shortcut="⌘S"
         onClick={() => void save()}
       >
-        {dirty ? 'Save' : 'Saved'}
+        {isDirty ? 'Save' : 'Saved'}
       </Button>
       {errors > 0 && <span className="chip bad">{plural(errors, 'error')}</span>}
     </>
   );
 }
 
-function Views() {
+function Views({ hasText = true }: { hasText?: boolean }) {
+  const { language } = useEditor();
   const { view, showsText, set } = usePreferences();
   const choice = (id: 'canvas' | 'list', label: string) => (
     <button type="button" aria-pressed={view === id} onClick={() => set({ view: id })}>
@@ -212,16 +255,18 @@ function Views() {
         {choice('canvas', 'Canvas')}
         {choice('list', 'List')}
       </div>
-      <Button
-        icon="text"
-        look="quiet"
-        aria-pressed={showsText}
-        title="The file beside the graph"
-        shortcut="y"
-        onClick={() => set({ showsText: !showsText })}
-      >
-        YAML
-      </Button>
+      {hasText && (
+        <Button
+          icon="text"
+          look="quiet"
+          aria-pressed={showsText}
+          title="The text beside the graph"
+          shortcut="y"
+          onClick={() => set({ showsText: !showsText })}
+        >
+          {language.toUpperCase()}
+        </Button>
+      )}
     </>
   );
 }

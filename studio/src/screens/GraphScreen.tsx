@@ -1,38 +1,36 @@
-import { ReactFlowProvider } from '@xyflow/react';
 import { useCallback, useState } from 'react';
 import type { JsonObject } from '../api/types';
-import { Canvas } from '../canvas/Canvas';
+import { CommandToolForm } from '../edit/CommandForm';
 import { NodeForm } from '../edit/NodeForm';
-import { TextPane } from '../edit/TextPane';
 import { ToolForm } from '../edit/ToolForm';
-import { Inspector } from '../inspector/Inspector';
 import { example } from '../model/schema';
 import { RunPanel } from '../panels/RunPanel';
-import { Timeline } from '../panels/Timeline';
 import { Toolbar } from '../panels/Toolbar';
 import { isDirty, useDocument } from '../state/document';
+import { useDrawing, useProblems } from '../state/drawing';
+import { hasNodes, useCanvasEdits, useEditor } from '../state/editor';
 import { useInputs } from '../state/inputs';
 import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
-import { usePreferences } from '../state/preferences';
 import { useRun } from '../state/run';
-import { Button } from '../ui/Button';
 import { Tabs } from '../ui/Tabs';
 import { NoGraph } from './NoGraph';
-import { Outline } from './Outline';
+import { Workbench } from './Workbench';
 
 type EditTab = 'run' | 'node' | 'tool';
 
 /** One tool: its graph, what can be done with it, and what happened in a run. */
 export function GraphScreen() {
-  const { tool: view, document } = useDocument();
-  const run = useRun((state) => state.id);
-  const { tool: name, node, step, go } = useLocation();
-  const { view: shown, showsText } = usePreferences();
-  const dirty = useDocument(isDirty);
+  const editor = useEditor();
+  const document = useDocument((state) => state.document);
+  const { tool: name, node, go } = useLocation();
   const begin = useBegin();
+  const edits = useCanvasEdits();
   const [tab, setTab] = useState<EditTab>('run');
   const summary = document?.tools.find((tool) => tool.name === name);
+  const edited = useRun((state) => state.edited);
+  const problems = useProblems(editor.view, editor.report);
+  const drawing = useDrawing({ problems, edited, runs: name });
 
   const askToRun = useCallback(
     (paused: boolean) => {
@@ -45,32 +43,19 @@ export function GraphScreen() {
     },
     [begin, name, summary],
   );
-  useKeys({ run: askToRun });
+  useKeys({ run: askToRun, editor });
 
+  const { view, grammar } = editor;
   if (!view || !summary) return <NoGraph />;
   const selected: EditTab = node !== null && tab !== 'tool' ? 'node' : tab === 'node' ? 'run' : tab;
   return (
-    <div className="workbench">
-      <Toolbar onRun={askToRun} />
-      <div className={`stage${showsText ? ' with-text' : ''}`}>
-        {shown === 'list' ? (
-          <Outline view={view} />
-        ) : (
-          <ReactFlowProvider>
-            <Canvas view={view} />
-          </ReactFlowProvider>
-        )}
-        {showsText && <TextPane />}
-        {run !== null && step !== null && (
-          <div className="stage-note">
-            Viewing step {step}
-            <Button onClick={() => go({ step: null })}>Go to the end</Button>
-          </div>
-        )}
-      </div>
-      {run !== null ? (
-        <Inspector />
-      ) : (
+    <Workbench
+      view={view}
+      grammar={grammar}
+      edits={edits}
+      drawing={drawing}
+      toolbar={<Toolbar onRun={askToRun} />}
+      panel={
         <aside className="panel" aria-label="Run and edit">
           <Tabs
             label="What is shown of the tool"
@@ -84,17 +69,22 @@ export function GraphScreen() {
             {selected === 'run' && (
               <RunPanel
                 tool={summary}
-                isDirty={dirty}
+                isDirty={editor.isDirty}
                 onRun={(input, paused) => void begin(input, paused)}
               />
             )}
-            {selected === 'node' && node !== null && <NodeForm key={node} view={view} id={node} />}
+            {selected === 'node' &&
+              node !== null &&
+              (hasNodes(view) ? (
+                <NodeForm key={node} view={view} id={node} />
+              ) : (
+                <CommandToolForm view={view} />
+              ))}
             {selected === 'tool' && <ToolForm view={view} />}
           </Tabs>
         </aside>
-      )}
-      {run !== null && <Timeline />}
-    </div>
+      }
+    />
   );
 }
 

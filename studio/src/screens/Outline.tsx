@@ -1,29 +1,34 @@
-import type { GraphLink, PlacedNode, ToolView } from '../api/types';
-import { allNodes } from '../model/definition';
+import { useContext, useMemo } from 'react';
+import type { GraphLink, GraphView, NodeDefinition, PlacedNode } from '../api/types';
+import { saidById } from '../canvas/flow';
 import { duration } from '../model/format';
+import type { Grammar } from '../model/grammar';
 import { KINDS, summary } from '../model/kinds';
 import { ruleText } from '../model/rule';
+import { DrawingContext } from '../state/drawing';
 import { useLocation } from '../state/location';
-import { stateWord, useMark } from '../state/mark';
+import { useMark, useStateWord } from '../state/mark';
 import { Icon, kindIcon } from '../ui/Icon';
 
 /** The graph as a list of nodes: everything the canvas shows, in the order of reading. */
-export function Outline({ view }: { view: ToolView }) {
+export function Outline({ view, grammar }: { view: GraphView; grammar?: Grammar }) {
+  const said = useMemo(() => saidById(view, grammar?.said), [view, grammar]);
   const byParent = Map.groupBy(view.nodes, (placed) => placed.inside);
   return (
     <section className="outline" aria-label={`Nodes of ${view.name}`}>
-      <Level view={view} parent={null} byParent={byParent} />
+      <Level view={view} said={said} parent={null} byParent={byParent} />
     </section>
   );
 }
 
 interface LevelProps {
-  view: ToolView;
+  view: GraphView;
+  said: Map<string, NodeDefinition>;
   parent: string | null;
   byParent: Map<string | null, PlacedNode[]>;
 }
 
-function Level({ view, parent, byParent }: LevelProps) {
+function Level({ view, said, parent, byParent }: LevelProps) {
   const nodes = [...(byParent.get(parent) ?? [])].sort((a, b) => a.y - b.y || a.x - b.x);
   if (nodes.length === 0) return null;
   return (
@@ -33,19 +38,26 @@ function Level({ view, parent, byParent }: LevelProps) {
           {placed.kind === 'branch' ? (
             <strong>{placed.id}</strong>
           ) : (
-            <Entry view={view} placed={placed} />
+            <Entry view={view} definition={said.get(placed.id)} placed={placed} />
           )}
-          <Level view={view} parent={placed.key} byParent={byParent} />
+          <Level view={view} said={said} parent={placed.key} byParent={byParent} />
         </li>
       ))}
     </ul>
   );
 }
 
-function Entry({ view, placed }: { view: ToolView; placed: PlacedNode }) {
+interface EntryProps {
+  view: GraphView;
+  definition: NodeDefinition | undefined;
+  placed: PlacedNode;
+}
+
+function Entry({ view, definition, placed }: EntryProps) {
   const { node: selected, go } = useLocation();
   const mark = useMark(placed.id);
-  const definition = allNodes(view.definition.nodes).find((node) => node.id === placed.id);
+  const word = useStateWord(mark.state);
+  const canFollow = useContext(DrawingContext).next.has(placed.id);
   const links = view.links.filter((link) => link.from === placed.key);
   return (
     <>
@@ -62,8 +74,8 @@ function Entry({ view, placed }: { view: ToolView; placed: PlacedNode }) {
           </span>
         </span>
         <span className="muted">
-          {stateWord(mark.state)} {duration(mark.ms)}{' '}
-          {mark.total > 1 ? `${mark.count}/${mark.total}` : ''}
+          {word} {canFollow ? 'can follow ' : ''}
+          {duration(mark.ms)} {mark.total > 1 ? `${mark.count}/${mark.total}` : ''}
         </span>
       </button>
       {links.length > 0 && <p className="leads">{links.map(leadsTo).join('; ')}</p>}
@@ -80,6 +92,8 @@ function leadsTo(link: GraphLink): string {
       return `otherwise ${link.to}${back}`;
     case 'error':
       return `on error ${link.to}${back}`;
+    case 'worded':
+      return `if ${link.text} then ${link.to}${back}`;
     case 'next':
       return `then ${link.to}${back}`;
   }

@@ -1,15 +1,27 @@
 import { useEffect } from 'react';
 import type { RunFilter } from '../api/client';
-import type { RunStatus, RunSummary } from '../api/types';
+import type { RunSummary } from '../api/types';
 import { duration, moment } from '../model/format';
 import { StatusChip } from '../panels/status';
 import { useDocument } from '../state/document';
+import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
+import { useProcedures } from '../state/procedures';
 import { useRuns } from '../state/runs';
+import { openRun } from '../state/subject';
+import { useWorkflows } from '../state/workflows';
 import { Button } from '../ui/Button';
+import { Choice } from '../ui/Choice';
 import { Empty } from '../ui/Empty';
+import { Table } from '../ui/Table';
 
-const STATUSES: RunStatus[] = ['running', 'succeeded', 'failed', 'cancelled', 'interrupted'];
+const STATUSES = [
+  { value: '', label: 'any status' },
+  ...['running', 'succeeded', 'failed', 'cancelled', 'interrupted'].map((word) => ({
+    value: word,
+    label: word,
+  })),
+];
 const SLOW = [
   { value: '', label: 'any duration' },
   { value: '100', label: 'slower than 100 ms' },
@@ -24,11 +36,28 @@ const SINCE = [
 ];
 const NONE: never[] = [];
 
+/** What can be run: tools, workflows and procedures. */
+function useNames(): { value: string; label: string }[] {
+  const tools = useDocument((state) => state.document?.tools ?? NONE);
+  const inFile = useDocument((state) => state.document?.workflows ?? NONE);
+  const stored = useWorkflows((state) => state.stored ?? NONE);
+  const procedures = useProcedures((state) => state.procedures ?? NONE);
+  return [
+    ...tools.map(({ name }) => ({ value: name, label: name })),
+    ...[...inFile, ...stored].map(({ id, name }) => ({
+      value: `workflow:${id}`,
+      label: `workflow ${name}`,
+    })),
+    ...procedures.map(({ agent }) => ({ value: agent, label: `procedure ${agent}` })),
+  ];
+}
+
 /** Every recorded run, the newest first; the filters are in the address. */
 export function RunsScreen() {
   const { tool, filter, go } = useLocation();
-  const tools = useDocument((state) => state.document?.tools ?? NONE);
+  const names = useNames();
   const { runs, next, isLoading, failure, search, more } = useRuns();
+  useKeys({ editor: null });
   const wanted = JSON.stringify({ tool, ...filter });
   useEffect(() => {
     const { tool, since, slowerThan, ...rest } = JSON.parse(wanted) as Record<
@@ -48,28 +77,18 @@ export function RunsScreen() {
     <div className="page">
       <div className="page-head" role="search">
         <h1>Runs</h1>
-        <select
-          className="select narrow"
-          aria-label="Tool"
+        <Choice
+          label="Tool"
           value={tool ?? ''}
-          onChange={(event) => go({ tool: event.target.value || null })}
-        >
-          <option value="">all tools</option>
-          {tools.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-        <select
-          className="select narrow"
-          aria-label="Status"
+          choices={[{ value: '', label: 'everything' }, ...names]}
+          onChange={(value) => go({ tool: value || null })}
+        />
+        <Choice
+          label="Status"
           value={filter.status ?? ''}
-          onChange={(event) => put('status', event.target.value)}
-        >
-          <option value="">any status</option>
-          {STATUSES.map((status) => (
-            <option key={status}>{status}</option>
-          ))}
-        </select>
+          choices={STATUSES}
+          onChange={(value) => put('status', value)}
+        />
         <Choice
           label="Duration"
           value={filter.slowerThan ?? ''}
@@ -118,30 +137,6 @@ export function RunsScreen() {
   );
 }
 
-interface ChoiceProps {
-  label: string;
-  value: string;
-  choices: { value: string; label: string }[];
-  onChange: (value: string) => void;
-}
-
-function Choice({ label, value, choices, onChange }: ChoiceProps) {
-  return (
-    <select
-      className="select narrow"
-      aria-label={label}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    >
-      {choices.map((choice) => (
-        <option key={choice.value} value={choice.value}>
-          {choice.label}
-        </option>
-      ))}
-    </select>
-  );
-}
-
 function NoRuns({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   const go = useLocation((location) => location.go);
   if (isFiltered) {
@@ -165,64 +160,52 @@ function NoRuns({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => v
   );
 }
 
+const COLUMNS = [
+  { label: 'Status' },
+  { label: 'Tool' },
+  { label: 'Began' },
+  { label: 'Took', isNumber: true },
+  { label: 'Steps', isNumber: true },
+  { label: 'From' },
+  { label: 'What went wrong' },
+  { label: 'Actions', isHidden: true },
+];
+
 function RunTable({ runs }: { runs: RunSummary[] }) {
-  const { go } = useLocation();
   const { remove } = useRuns();
-  const open = (run: RunSummary) =>
-    go({ screen: 'graph', tool: run.tool, run: run.id, step: null, node: null }, 'push');
   return (
-    <table className="table">
-      <thead>
-        <tr>
-          <th scope="col">Status</th>
-          <th scope="col">Tool</th>
-          <th scope="col">Began</th>
-          <th scope="col" className="number">
-            Took
-          </th>
-          <th scope="col" className="number">
-            Steps
-          </th>
-          <th scope="col">From</th>
-          <th scope="col">What went wrong</th>
-          <th scope="col">
-            <span className="visually-hidden">Actions</span>
-          </th>
+    <Table columns={COLUMNS}>
+      {runs.map((run) => (
+        <tr key={run.id}>
+          <td>
+            <StatusChip status={run.status} />
+          </td>
+          <td>
+            <button type="button" className="button quiet link" onClick={() => openRun(run)}>
+              {run.tool}
+            </button>
+          </td>
+          <td>{moment(run.started)}</td>
+          <td className="number">{run.status === 'running' ? '' : duration(run.durationMs)}</td>
+          <td className="number">{run.steps}</td>
+          <td>
+            {run.origin.face}
+            {run.origin.parent && (
+              <span className="muted"> forked at step {run.origin.parent.from}</span>
+            )}
+          </td>
+          <td className="error-cell">{run.error}</td>
+          <td>
+            <Button
+              icon="trash"
+              look="quiet"
+              title={`Forget the run of ${moment(run.started)}`}
+              disabled={run.status === 'running'}
+              onClick={() => void remove(run.id)}
+            />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {runs.map((run) => (
-          <tr key={run.id}>
-            <td>
-              <StatusChip status={run.status} />
-            </td>
-            <td>
-              <button type="button" className="button quiet link" onClick={() => open(run)}>
-                {run.tool}
-              </button>
-            </td>
-            <td>{moment(run.started)}</td>
-            <td className="number">{run.status === 'running' ? '' : duration(run.durationMs)}</td>
-            <td className="number">{run.steps}</td>
-            <td>
-              {run.origin.face}
-              {run.origin.parent && (
-                <span className="muted"> forked at step {run.origin.parent.from}</span>
-              )}
-            </td>
-            <td className="error-cell">{run.error}</td>
-            <td>
-              <Button
-                icon="trash"
-                look="quiet"
-                title={`Forget the run of ${moment(run.started)}`}
-                disabled={run.status === 'running'}
-                onClick={() => void remove(run.id)}
-              />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }

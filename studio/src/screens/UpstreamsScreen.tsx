@@ -3,6 +3,7 @@ import { api } from '../api/client';
 import type { ServerRef, Upstream, UpstreamTool } from '../api/types';
 import { plural } from '../model/format';
 import { useDocument } from '../state/document';
+import { useKeys } from '../state/keys';
 import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
 import { Icon, type IconName } from '../ui/Icon';
@@ -24,6 +25,7 @@ export function UpstreamsScreen() {
   const [servers, setServers] = useState<Upstream[] | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const known = useDocument((state) => state.document?.servers ?? NONE);
+  useKeys({ editor: null });
   const look = useCallback(async () => {
     try {
       setServers((await api.upstreams()).servers);

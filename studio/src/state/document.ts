@@ -1,12 +1,10 @@
 import { create } from 'zustand';
 import { api, Problem } from '../api/client';
-import type { Draft, Edit, GraphDocument, ToolDefinition, ToolView } from '../api/types';
+import type { Draft, Edit, GraphDefinition, GraphDocument, GraphView, Subject } from '../api/types';
 import { fileName } from '../model/format';
+import { beginning, type History, redone, replaced, undone } from '../model/history';
 import { useLocation } from './location';
 import { notify } from './notices';
-
-/** How many changes can be taken back. */
-const MAX_UNDO = 200;
 
 /** Typing within this time is one change. */
 const TYPING_MS = 1000;
@@ -20,27 +18,26 @@ export interface Conflict {
   text: string;
 }
 
-interface DocumentState {
+interface DocumentState extends History {
   /** The text as it is here, with everything the server says about it. */
   document: GraphDocument | null;
-  /** The tool that is shown; the last one that could be read while the text cannot. */
-  tool: ToolView | null;
+  /** What is shown of it; the last that could be read while the text cannot. */
+  view: GraphView | null;
   /** The text in the file, as far as it is known. */
   saved: { etag: string; text: string } | null;
-  text: string;
-  past: string[];
-  future: string[];
   conflict: Conflict | null;
   /** Why there is nothing to see. */
   failure: string | null;
   isSaving: boolean;
   load: () => Promise<void>;
   open: (name: string | null) => Promise<void>;
-  /** Asks anew about the text, for the tool that the address names. */
+  /** Asks anew about the text, for what the address names. */
   refresh: () => void;
   type: (text: string) => void;
   edit: (edit: Edit) => Promise<boolean>;
-  set: (definition: ToolDefinition) => Promise<boolean>;
+  /** Another definition of what is shown. */
+  set: (definition: GraphDefinition) => Promise<boolean>;
+  rename: (node: string, to: string) => Promise<boolean>;
   undo: () => void;
   redo: () => void;
   save: () => Promise<boolean>;
@@ -55,13 +52,19 @@ let settling: ReturnType<typeof setTimeout> | undefined;
 let asked = 0;
 
 export const useDocument = create<DocumentState>((set, get) => {
-  const wanted = () => useLocation.getState().tool;
+  /** What of the file the address names. */
+  const wanted = (): Subject | null => {
+    const { screen, tool } = useLocation.getState();
+    if (tool === null) return null;
+    if (screen === 'graph') return { tool };
+    return screen === 'workflows' ? { workflow: tool } : null;
+  };
 
   const take = (draft: Draft) => {
     set((state) => ({
       document: draft,
       failure: null,
-      tool: draft.tool ?? (draft.readable ? null : state.tool),
+      view: draft.view ?? (draft.readable ? null : state.view),
     }));
   };
 
@@ -76,28 +79,19 @@ export const useDocument = create<DocumentState>((set, get) => {
   };
 
   /** Puts a text in the place of the present one, to be taken back. */
-  const replace = (text: string) => {
-    const { text: old, past } = get();
-    if (text === old) return;
-    set({ text, past: [...past, old].slice(-MAX_UNDO), future: [] });
-  };
+  const replace = (text: string) => set((state) => replaced(state, text));
 
-  const travel = (from: 'past' | 'future', to: 'past' | 'future') => {
-    const state = get();
-    const text = state[from].at(-1);
-    if (text === undefined) return;
+  const travel = (to: (history: History) => History) => {
     lastTyped = 0;
-    set({ text, [from]: state[from].slice(0, -1), [to]: [...state[to], state.text] });
+    set((state) => to(state));
     void check();
   };
 
   return {
     document: null,
-    tool: null,
+    view: null,
     saved: null,
-    text: '',
-    past: [],
-    future: [],
+    ...beginning(''),
     conflict: null,
     failure: null,
     isSaving: false,
@@ -106,18 +100,13 @@ export const useDocument = create<DocumentState>((set, get) => {
       try {
         const document = await api.document();
         const { etag, text } = document;
-        set({
-          document,
-          saved: { etag, text },
-          text,
-          past: [],
-          future: [],
-          conflict: null,
-          failure: null,
-        });
-        const known = document.tools.some((tool) => tool.name === wanted());
-        const first = document.tools[0]?.name ?? null;
-        if (!known) useLocation.getState().go({ tool: first, run: null, step: null, node: null });
+        const fresh = { conflict: null, failure: null, ...beginning(text) };
+        set({ document, saved: { etag, text }, ...fresh });
+        const { screen, tool: named, go } = useLocation.getState();
+        const isKnown = document.tools.some((tool) => tool.name === named);
+        if (screen === 'graph' && !isKnown) {
+          go({ tool: document.tools[0]?.name ?? null, run: null, step: null, node: null });
+        }
         await check();
       } catch (error) {
         set({ failure: error instanceof Error ? error.message : String(error) });
@@ -146,11 +135,13 @@ export const useDocument = create<DocumentState>((set, get) => {
       const question = ++asked;
       lastTyped = 0;
       try {
-        const name = edit.op === 'add' || edit.op === 'set' ? edit.definition.name : wanted();
-        const draft = await api.draft(get().text, name, edit);
+        const shown = shownAfter(edit) ?? wanted();
+        const draft = await api.draft(get().text, shown, edit);
         if (question !== asked) return false;
         replace(draft.text);
-        if (name !== wanted()) useLocation.getState().go({ tool: name, node: null });
+        const name = shown && ('tool' in shown ? shown.tool : shown.workflow);
+        const { tool, go } = useLocation.getState();
+        if (name !== tool) go({ tool: name, node: null });
         take(draft);
         return true;
       } catch (error) {
@@ -159,13 +150,24 @@ export const useDocument = create<DocumentState>((set, get) => {
       }
     },
 
-    set: (definition) => {
-      const tool = get().tool;
-      return tool ? get().edit({ op: 'set', tool: tool.name, definition }) : Promise.resolve(false);
+    set: async (definition) => {
+      const { view } = get();
+      const subject = subjectOf(view);
+      if (!view || subject === null) return false;
+      // Whoever changes something before the answer is there changes this, not what was before.
+      set({ view: { ...view, definition } });
+      const isDone = await get().edit({ op: 'set', ...subject, definition });
+      if (!isDone && get().view?.definition === definition) await check();
+      return isDone;
     },
 
-    undo: () => travel('past', 'future'),
-    redo: () => travel('future', 'past'),
+    rename: async (node, to) => {
+      const subject = subjectOf(get().view);
+      return subject !== null && get().edit({ op: 'rename', ...subject, node, to });
+    },
+
+    undo: () => travel(undone),
+    redo: () => travel(redone),
 
     save: async () => {
       const { text, saved } = get();
@@ -218,6 +220,20 @@ export const useDocument = create<DocumentState>((set, get) => {
     },
   };
 });
+
+/** What is shown, by the name that the file has for it. */
+function subjectOf(view: GraphView | null): Subject | null {
+  if (!view) return null;
+  return view.pointer.startsWith('/workflows/') ? { workflow: view.name } : { tool: view.name };
+}
+
+/** What is to be shown after an edit that names something anew. */
+function shownAfter(edit: Edit): Subject | null {
+  if (edit.op === 'add') return { tool: edit.definition.name };
+  if (edit.op !== 'set') return null;
+  const { id, name } = edit.definition;
+  return 'tool' in edit ? { tool: name } : { workflow: typeof id === 'string' ? id : name };
+}
 
 export const isDirty = (state: DocumentState): boolean =>
   state.saved !== null && state.text !== state.saved.text;

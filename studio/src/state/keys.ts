@@ -1,10 +1,11 @@
 import { useEffect } from 'react';
 import { useBreakpoints } from './breakpoints';
 import { useDialogs } from './dialogs';
-import { useDocument } from './document';
+import { type Editor, hasNodes } from './editor';
 import { useLocation } from './location';
 import { usePreferences } from './preferences';
 import { isLive, lastStep, seek, useRun } from './run';
+import { runName } from './subject';
 
 /** Everything the keyboard does anywhere, for the sheet that shows it. */
 export const SHORTCUTS = [
@@ -35,84 +36,86 @@ function isTyping(event: KeyboardEvent): boolean {
 }
 
 interface Commands {
-  run: (paused: boolean) => void;
+  /** Runs what is shown, where that can be run. */
+  run?: (paused: boolean) => void;
+  /** What is edited; nothing where nothing can be. */
+  editor: Editor | null;
 }
 
 /** Listens for the shortcuts. */
-export function useKeys({ run }: Commands) {
+export function useKeys({ run, editor }: Commands) {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return;
       const isCommand = event.metaKey || event.ctrlKey;
       const handled = isCommand
-        ? command(event)
-        : !isTyping(event) && !event.altKey && plain(event.key, run);
+        ? command(event, editor)
+        : !isTyping(event) && !event.altKey && plain(event.key, { run, editor });
       if (handled) event.preventDefault();
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
-  }, [run]);
+  }, [run, editor]);
 }
 
-function command(event: KeyboardEvent): boolean {
-  const { undo, redo, save } = useDocument.getState();
-  const isEditing = useRun.getState().id === null;
+function command(event: KeyboardEvent, editor: Editor | null): boolean {
+  const isEditing = editor !== null && useRun.getState().id === null;
   switch (event.key.toLowerCase()) {
     case 'k':
       useDialogs.getState().show({ name: 'search' });
       return true;
     case 's':
-      if (isEditing) void save();
+      if (isEditing) void editor.save();
       return true;
     case 'z':
       if (!isEditing || event.composedPath()[0] instanceof HTMLInputElement) return false;
-      if (event.shiftKey) redo();
-      else undo();
+      if (event.shiftKey) editor.redo();
+      else editor.undo();
       return true;
     case 'y':
-      if (isEditing) redo();
+      if (isEditing) editor.redo();
       return isEditing;
     default:
       return false;
   }
 }
 
-function plain(key: string, run: Commands['run']): boolean {
+function plain(key: string, commands: Commands): boolean {
   const dialogs = useDialogs.getState();
   if (dialogs.open) return false;
-  const place = useLocation.getState();
   if (key === '/' || key === '?') {
     dialogs.show({ name: key === '/' ? 'search' : 'shortcuts' });
     return true;
   }
-  if (place.screen !== 'graph') return false;
-  return useRun.getState().id === null ? editing(key, run) : running(key) || shared(key);
+  return useRun.getState().id === null ? editing(key, commands) : running(key) || shared(key);
 }
 
-function editing(key: string, run: Commands['run']): boolean {
+function editing(key: string, { run, editor }: Commands): boolean {
   const dialogs = useDialogs.getState();
+  const isOpen = hasNodes(editor?.view ?? null);
   switch (key) {
     case 'r':
     case 's':
-      run(key === 's');
-      return true;
+      run?.(key === 's');
+      return run !== undefined;
     case 'n':
-      dialogs.show({ name: 'add' });
-      return true;
+      if (isOpen) dialogs.show({ name: 'add' });
+      return isOpen;
     case 'c':
-      if (useLocation.getState().node !== null) dialogs.show({ name: 'connect' });
-      return true;
+      if (isOpen && useLocation.getState().node !== null) dialogs.show({ name: 'connect' });
+      return isOpen;
     default:
       return shared(key);
   }
 }
 
 function shared(key: string): boolean {
-  const { tool, node } = useLocation.getState();
+  const { screen, tool, node } = useLocation.getState();
+  const runs = runName(screen, tool);
   const preferences = usePreferences.getState();
   switch (key) {
     case 'b':
-      if (tool && node) useBreakpoints.getState().toggle(tool, node);
+      if (runs && node && screen !== 'procedures') useBreakpoints.getState().toggle(runs, node);
       return true;
     case 'y':
       preferences.set({ showsText: !preferences.showsText });

@@ -1,11 +1,11 @@
-import { nodeAt } from '../model/definition';
+import { useContext } from 'react';
 import { markAt, momentOf, type NodeState } from '../model/run';
-import { useDocument } from './document';
+import { DrawingContext } from './drawing';
 import { useLocation } from './location';
 import { useRun } from './run';
 
 /** What a card says about itself: the first of these that is true. */
-export type CardState = 'problem' | NodeState | 'none';
+export type CardState = 'problem' | NodeState | 'edited' | 'none';
 
 export interface CardMark {
   state: CardState;
@@ -24,11 +24,23 @@ const WORDS: Record<CardState, string> = {
   running: 'running',
   done: 'done',
   stopped: 'not finished',
+  edited: 'edited since',
   idle: 'not run',
   none: '',
 };
 
-export const stateWord = (state: CardState): string => WORDS[state];
+/** Of a walk other words are true. */
+const WALKED: Partial<Record<CardState, string>> = {
+  running: 'here',
+  done: 'walked',
+  stopped: 'ended here',
+  idle: 'not reached',
+};
+
+export function useStateWord(state: CardState): string {
+  const { isWalk } = useContext(DrawingContext);
+  return (isWalk && WALKED[state]) || WORDS[state];
+}
 
 /** The mark of a node. Cards ask one by one, so that only those that changed are drawn again. */
 export function useMark(node: string): CardMark {
@@ -51,13 +63,14 @@ export function useMark(node: string): CardMark {
       mark.state === 'failed' ? `${error?.code ?? ''} ${error?.message ?? ''}`.trim() : '';
     return [mark.state, mark.count, total, mark.ms ?? '', mark.step ?? '', message].join('\u0000');
   });
-  const problem = useDocument((state) => problems(state).get(node) ?? null);
+  const { problems, edited } = useContext(DrawingContext);
+  const problem = problems.get(node) ?? null;
   if (text === '') {
     return { ...NONE, state: problem ? 'problem' : 'none', message: problem };
   }
   const [state, count, total, ms, at, message] = text.split('\u0000');
   return {
-    state: problem && state === 'idle' ? 'problem' : (state as NodeState),
+    state: ranked(state as NodeState, problem !== null, edited.has(node)),
     count: Number(count),
     total: Number(total),
     ms: ms ? Number(ms) : null,
@@ -66,21 +79,10 @@ export function useMark(node: string): CardMark {
   };
 }
 
-const NONE: CardMark = { state: 'none', count: 0, total: 0, ms: null, step: null, message: null };
-
-type DocumentState = ReturnType<typeof useDocument.getState>;
-let known: { document: unknown; tool: unknown; byNode: Map<string, string> } | null = null;
-
-/** The first error of each node; worked out once for all cards. */
-function problems({ document, tool }: DocumentState): Map<string, string> {
-  if (known?.document === document && known?.tool === tool) return known.byNode;
-  const byNode = new Map<string, string>();
-  for (const problem of document?.report.diagnostics ?? []) {
-    if (problem.severity !== 'error' || !tool || !problem.pointer?.startsWith(`${tool.pointer}/`))
-      continue;
-    const node = nodeAt(tool.definition, problem.pointer.slice(tool.pointer.length));
-    if (node && !byNode.has(node)) byNode.set(node, problem.message);
-  }
-  known = { document, tool, byNode };
-  return byNode;
+/** The one thing that a card says, of all that are true. */
+function ranked(state: NodeState, hasProblem: boolean, isEdited: boolean): CardState {
+  if (hasProblem && state === 'idle') return 'problem';
+  return isEdited && state === 'done' ? 'edited' : state;
 }
+
+const NONE: CardMark = { state: 'none', count: 0, total: 0, ms: null, step: null, message: null };

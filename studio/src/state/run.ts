@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { api, type Move, Problem } from '../api/client';
 import { followRun } from '../api/stream';
-import type { DebugState, ForkRequest, JsonObject, RunSummary } from '../api/types';
+import type { Breakpoint, DebugState, ForkRequest, JsonObject, RunSummary } from '../api/types';
 import { emptyRun, extend, momentOf, type RunModel } from '../model/run';
 import { breakpointsOf, useBreakpoints } from './breakpoints';
 import { useLocation } from './location';
@@ -18,11 +18,15 @@ interface RunState {
   /** Whether this page can pause and step the run. */
   isDebugged: boolean;
   debug: DebugState | null;
+  /** The nodes that are not what they were in this run. */
+  edited: Set<string>;
   open: (id: string | null) => void;
   start: (tool: string, input: JsonObject, paused: boolean) => Promise<boolean>;
   fork: (request: ForkRequest) => Promise<boolean>;
   move: (move: Move) => Promise<void>;
 }
+
+const NONE_EDITED = new Set<string>();
 
 let unfollow: (() => void) | null = null;
 
@@ -30,6 +34,11 @@ export const useRun = create<RunState>((set, get) => {
   const describe = async (id: string) => {
     const summary = await api.run(id).catch(() => null);
     if (get().id === id && summary) set({ summary });
+  };
+
+  const compare = async (id: string) => {
+    const answer = await api.edited(id).catch(() => null);
+    if (get().id === id && answer) set({ edited: new Set(answer.edited) });
   };
 
   const follow = (id: string) => {
@@ -60,11 +69,23 @@ export const useRun = create<RunState>((set, get) => {
     if (get().id === id) set({ debug });
   };
 
-  const begun = (id: string, isDebugged: boolean) => {
-    const { go, tool } = useLocation.getState();
-    go({ screen: 'graph', tool, run: id, step: null }, 'push');
-    get().open(id);
-    set({ isDebugged });
+  /** Begins a run with the tool's breakpoints, and looks at it. */
+  const begin = async (
+    tool: string | null,
+    paused: boolean,
+    request: (breakpoints: Breakpoint[]) => Promise<{ run: string }>,
+  ): Promise<boolean> => {
+    const breakpoints = breakpointsOf(tool)(useBreakpoints.getState());
+    try {
+      const { run } = await request(breakpoints);
+      useLocation.getState().go({ screen: 'graph', run, step: null }, 'push');
+      get().open(run);
+      set({ isDebugged: paused || breakpoints.length > 0 });
+      return true;
+    } catch (error) {
+      notify('error', error instanceof Error ? error.message : String(error));
+      return false;
+    }
   };
 
   return {
@@ -75,6 +96,7 @@ export const useRun = create<RunState>((set, get) => {
     isMissing: false,
     isDebugged: false,
     debug: null,
+    edited: NONE_EDITED,
 
     open: (id) => {
       if (id === get().id) return;
@@ -87,45 +109,35 @@ export const useRun = create<RunState>((set, get) => {
         isMissing: false,
         isDebugged: false,
         debug: null,
+        edited: NONE_EDITED,
       };
       set({ id, ...fresh });
       if (id === null) return;
       void describe(id);
+      void compare(id);
       follow(id);
     },
 
-    start: async (tool, input, paused) => {
-      const breakpoints = breakpointsOf(tool)(useBreakpoints.getState());
-      try {
-        const { run } = await api.start({ tool, arguments: input, paused, breakpoints });
-        begun(run, paused || breakpoints.length > 0);
-        return true;
-      } catch (error) {
-        notify('error', error instanceof Error ? error.message : String(error));
-        return false;
-      }
-    },
+    start: (tool, input, paused) =>
+      begin(tool, paused, (breakpoints) =>
+        api.start({ tool, arguments: input, paused, breakpoints }),
+      ),
 
     fork: async (request) => {
       const { id, summary } = get();
       if (id === null) return false;
-      const breakpoints = breakpointsOf(summary?.tool ?? null)(useBreakpoints.getState());
-      try {
-        const { run } = await api.fork(id, { ...request, breakpoints });
-        begun(run, request.paused === true || breakpoints.length > 0);
-        return true;
-      } catch (error) {
-        notify('error', error instanceof Error ? error.message : String(error));
-        return false;
-      }
+      const paused = request.paused === true;
+      return begin(summary?.tool ?? null, paused, (breakpoints) =>
+        api.fork(id, { ...request, breakpoints }),
+      );
     },
 
     move: async (move) => {
-      const { id, isDebugged } = get();
+      const { id, isDebugged, summary } = get();
       if (id === null) return;
       try {
         if (!isDebugged) {
-          const breakpoints = breakpointsOf(useLocation.getState().tool)(useBreakpoints.getState());
+          const breakpoints = breakpointsOf(summary?.tool ?? null)(useBreakpoints.getState());
           await api.join(id, move === 'pause', breakpoints);
           set({ isDebugged: true });
           if (move === 'pause') return;
@@ -164,6 +176,17 @@ export function useCursor(): number {
 export function useMoment(): number {
   const step = useLocation((location) => location.step);
   return useRun((state) => (step === null ? state.model.length - 1 : momentOf(state.model, step)));
+}
+
+/** The step of the selected node that counts at the cursor; that of the cursor if none is selected. */
+export function useShownStep(): number | null {
+  const cursor = useCursor();
+  const node = useLocation((location) => location.node);
+  return useRun((state) => {
+    if (node === null || state.model.steps[cursor]?.node === node) return cursor;
+    const steps = state.model.byNode.get(node) ?? [];
+    return steps.findLast((step) => step.step <= cursor)?.step ?? null;
+  });
 }
 
 export const isLive = (state: RunState): boolean =>

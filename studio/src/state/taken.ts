@@ -1,4 +1,6 @@
-import { momentOf, takenAt } from '../model/run';
+import { useContext } from 'react';
+import { markAt, momentOf, takenAt } from '../model/run';
+import { DrawingContext } from './drawing';
 import { useLocation } from './location';
 import { useRun } from './run';
 
@@ -15,9 +17,14 @@ function taken(model: Parameters<typeof takenAt>[0], moment: number): Set<string
 /** Whether an edge had been taken at the moment that is looked at; nothing outside of runs. */
 export function useTaken(from: string, to: string): 'taken' | 'faded' | null {
   const step = useLocation((location) => location.step);
+  const { namesEdges } = useContext(DrawingContext);
   return useRun((state) => {
     if (state.id === null) return null;
     const moment = step === null ? state.model.length - 1 : momentOf(state.model, step);
+    if (!namesEdges) {
+      const ran = (node: string) => markAt(state.model, node, moment).count > 0;
+      return ran(from) && ran(to) ? 'taken' : 'faded';
+    }
     return taken(state.model, moment).has(`${from}→${to}`) ? 'taken' : 'faded';
   });
 }

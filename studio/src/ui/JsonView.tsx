@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Json } from '../api/types';
+import { LongText } from './LongText';
 
 /** How many members are drawn before somebody asks for more. */
 const PAGE = 100;
@@ -80,17 +81,10 @@ function Members({ entries, open }: { entries: [string, Json][]; open: number })
 }
 
 function Leaf({ value }: { value: null | boolean | number | string }) {
-  const [isWhole, setWhole] = useState(false);
   if (typeof value === 'string') {
-    const isLong = value.length > LONG_TEXT && !isWhole;
     return (
       <span className="string">
-        "{isLong ? value.slice(0, LONG_TEXT) : value}"
-        {isLong && (
-          <button type="button" className="button quiet" onClick={() => setWhole(true)}>
-            Show all {value.length} characters
-          </button>
-        )}
+        "<LongText text={value} first={LONG_TEXT} />"
       </span>
     );
   }

@@ -5,14 +5,14 @@ use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, Span, codes, shorten
 /// Why a graph file was not changed.
 #[derive(Clone, Debug)]
 pub enum EditError {
-    /// The text is not YAML, or its tools are not a list.
+    /// The text is not YAML, or its list is not one.
     Unreadable(Diagnostics),
     /// The definition is not a mapping with a name, or nests too deeply.
-    NotATool(Box<Diagnostic>),
-    /// Another tool has the name already.
+    NotADefinition(Box<Diagnostic>),
+    /// Another item has the name already.
     NameTaken(Box<Diagnostic>),
-    /// There is no tool of this name.
-    UnknownTool(Box<Diagnostic>),
+    /// There is no item of this name.
+    Unknown(Box<Diagnostic>),
     /// A value that would change is used in other places through an anchor.
     Shared(Box<Diagnostic>),
     /// The changed text did not say what was wanted, or something else had changed with it.
@@ -24,37 +24,37 @@ impl EditError {
     pub fn diagnostics(&self) -> Diagnostics {
         match self {
             Self::Unreadable(diagnostics) => diagnostics.clone(),
-            Self::NotATool(diagnostic)
+            Self::NotADefinition(diagnostic)
             | Self::NameTaken(diagnostic)
-            | Self::UnknownTool(diagnostic)
+            | Self::Unknown(diagnostic)
             | Self::Shared(diagnostic)
             | Self::Unfaithful(diagnostic) => (**diagnostic).clone().into(),
         }
     }
 
-    pub(super) fn not_a_tool(message: &str, hint: &str) -> Self {
+    pub(super) fn not_a_definition(message: &str, hint: &str) -> Self {
         let diagnostic = Diagnostic::error(codes::MISSING_KEY, message).hint(hint).pointer("");
-        Self::NotATool(diagnostic.into())
+        Self::NotADefinition(diagnostic.into())
     }
 
-    pub(super) fn name_taken(source: &Arc<Source>, name: &str, place: Span) -> Self {
-        let message = format!("the file has a tool `{}` already", shortened(name, 60));
+    pub(super) fn name_taken(noun: &str, source: &Arc<Source>, name: &str, place: Span) -> Self {
+        let message = format!("the file has a {noun} `{}` already", shortened(name, 60));
         let diagnostic = Diagnostic::error(codes::DUPLICATE_TOOL, message)
             .at(source, place, "defined here")
-            .hint("choose another name, or update the tool that is there");
+            .hint(format!("choose another name, or update the {noun} that is there"));
         Self::NameTaken(diagnostic.into())
     }
 
-    pub(super) fn unknown_tool(name: &str, known: &[&str]) -> Self {
-        let message = format!("the file has no tool `{}`", shortened(name, 60));
+    pub(super) fn unknown(noun: &str, name: &str, known: &[&str]) -> Self {
+        let message = format!("the file has no {noun} `{}`", shortened(name, 60));
         let near = suggest::did_you_mean(name, known.iter().copied());
         let listed = || match known {
-            [] => "the file has no tools".to_owned(),
-            _ => format!("the tools are {}", list(known)),
+            [] => format!("the file has no {noun}s"),
+            _ => format!("the {noun}s are {}", list(known)),
         };
         let diagnostic =
             Diagnostic::error(codes::EDIT_UNKNOWN_TOOL, message).hint(near.unwrap_or_else(listed));
-        Self::UnknownTool(diagnostic.into())
+        Self::Unknown(diagnostic.into())
     }
 
     pub(super) fn shared(source: &Arc<Source>, anchor: Span, alias: Span) -> Self {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use mcpgraph_diagnostics::Source;
-use mcpgraph_graph::{Layout, LinkKind, Placed, layout};
+use mcpgraph_graph::{Layout, LinkKind, Placed, layout, layout_flat, layout_workflow};
 
 use crate::support;
 
@@ -130,4 +130,43 @@ fn a_thousand_nodes_are_laid_out_at_once() {
     let layout = laid(&text);
     assert_eq!(layout.nodes.len(), 1002);
     assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_workflow_is_drawn_whichever_way_its_edges_are_written() {
+    let text = "
+server: { name: a, version: '1' }
+workflows:
+  - name: w
+    workflowType: tools/call
+    nodes:
+      - { id: start, type: start, next: [note, choose] }
+      - { id: note, type: hook, hook: { script: '', blocking: false } }
+      - { id: choose, type: switch, conditions: [{ rule: { var: request }, target: call }], next: end }
+      - { id: call, type: mcp-call }
+      - { id: end, type: end }
+    edges:
+      - { source: call, target: end }
+      - { source: call, target: nowhere }
+";
+    let (file, _) = mcpgraph_config::read_graph(&Source::new("graph.yaml", text), &|_| None);
+    let layout = layout_workflow(&file.unwrap().workflows[0]);
+    assert_apart(&layout);
+    let links: Vec<String> =
+        layout.links.iter().map(|link| format!("{} {}", link.from, link.to)).collect();
+    assert_eq!(links, ["start note", "start choose", "choose call", "choose end", "call end"]);
+    assert!(find(&layout, "start").y < find(&layout, "choose").y);
+    assert!(find(&layout, "call").y < find(&layout, "end").y);
+}
+
+#[test]
+fn any_flat_graph_can_be_drawn() {
+    let nodes = ["a", "b", "c"].map(|id| (id.into(), "task")).to_vec();
+    let word = LinkKind::Worded("yes".into());
+    let links = vec![(0, 1, word.clone()), (1, 0, LinkKind::Next), (1, 7, LinkKind::Next)];
+    let layout = layout_flat(nodes, links, 0);
+    assert_apart(&layout);
+    assert_eq!(layout.nodes.len(), 3);
+    assert_eq!(layout.links.len(), 2);
+    assert!(layout.links[0].kind == word && layout.links[1].is_back);
 }

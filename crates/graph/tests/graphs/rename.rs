@@ -34,3 +34,11 @@ fn what_is_no_expression_stays() {
     let nodes = r#"[{"id":"x","args":{"x":"$.a"},"transform":{"expr":"$.a +"}}]"#;
     assert_eq!(renamed(nodes, Version::Two, "c"), nodes);
 }
+
+#[test]
+fn the_edges_of_a_workflow_follow() {
+    let definition = r#"{"name":"w","nodes":[{"id":"start","type":"start","next":["a","b"]},{"id":"a","type":"transform","data":{"label":"a","transform":{"expr":"$.a"}}},{"id":"s","type":"switch","data":{"conditions":[{"rule":{"var":"a.x"},"next":"a"}]}}],"edges":[{"id":"1","source":"start","target":"a"},{"id":"2","source":"a","target":"b"}]}"#;
+    let expected = r#"{"name":"w","nodes":[{"id":"start","type":"start","next":["c","b"]},{"id":"c","type":"transform","data":{"label":"a","transform":{"expr":"$.c"}}},{"id":"s","type":"switch","data":{"conditions":[{"rule":{"var":"c.x"},"next":"c"}]}}],"edges":[{"id":"1","source":"start","target":"c"},{"id":"2","source":"c","target":"b"}]}"#;
+    let definition = Value::from_json(definition).unwrap();
+    assert_eq!(rename_node(&definition, Version::Two, "a", "c").to_json(), expected);
+}

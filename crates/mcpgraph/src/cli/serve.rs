@@ -198,6 +198,7 @@ pub(super) fn serve_loaded(
             }
             None => None,
         };
+        let paths = sops.as_ref().map_or_else(Vec::new, |(library, _)| library.paths());
         let procedures = sops.map(|(library, Walking { enforce, lenient })| {
             let options = Options {
                 audience,
@@ -228,6 +229,7 @@ pub(super) fn serve_loaded(
             Workshop {
                 documents: Arc::new(OnDisk::new(files, watch.instruments())),
                 upstreams: Arc::clone(product.upstreams()),
+                procedures: Box::new(move || sops::read_again(&paths)),
                 serve: Box::new(move |file, graph| served.replace(&at, file, graph)),
             }
         });

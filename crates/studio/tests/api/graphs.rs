@@ -76,7 +76,7 @@ async fn a_draft_changes_the_text_and_nothing_else() {
     let text = answer.text("text");
     assert!(text.contains("# Adds.") && text.contains("# the arguments"), "{text}");
     assert!(text.contains("# One more.") && text.contains("$.given.a + 1"), "{text}");
-    let tool = answer.json().get("tool").cloned().unwrap();
+    let tool = answer.json().get("view").cloned().unwrap();
     assert_eq!(texts(list(&tool, "nodes"), "key"), ["given", "sum", "exit"]);
     assert_eq!(fs::read_to_string(world.path()).unwrap(), COMMENTED);
 

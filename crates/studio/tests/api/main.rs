@@ -4,6 +4,7 @@
 
 mod graphs;
 mod pages;
+mod procedures;
 mod travel;
 mod workflows;
 mod world;

@@ -1,5 +1,7 @@
 //! Workflows over HTTP.
 
+use mcpgraph_value::{Map, Value};
+
 use crate::world::World;
 
 const GUARD: &str = r#"{"id":"wf-1","name":"Guard","workflowType":"tools/call","nodes":[
@@ -49,4 +51,82 @@ async fn workflows_are_taken_in_changed_and_removed() {
 async fn without_a_store_there_are_none() {
     let world = World::new(false).await;
     assert_eq!(world.get("/api/workflows").await.status, 404);
+}
+
+/// A request for a draft of a workflow.
+fn draft(text: &str, rename: Value) -> String {
+    Value::from(Map::from_iter([("text", Value::from(text)), ("rename", rename)])).to_json()
+}
+
+#[tokio::test]
+async fn a_draft_is_drawn_checked_and_its_nodes_renamed() {
+    let world = World::new(true).await;
+    let text = r#"{"name":"w","workflowType":"tools/call","nodes":[
+{"id":"start","type":"start","next":"h"},
+{"id":"h","type":"hook","hook":{"script":"return 1;\nreturn {"},"next":"c"},
+{"id":"c","type":"mcp-call","next":"end"},{"id":"end","type":"end"}]}"#;
+    let drawn = world.post("/api/workflows/draft", &draft(text, Value::Null)).await.json();
+    assert_eq!(drawn.get("text").and_then(Value::as_str), Some(text));
+    let view = drawn.get("view").unwrap();
+    let at = |key: &str, number: usize| view.get(key).unwrap().as_array().unwrap()[number].clone();
+    assert_eq!(at("nodes", 1).get("kind").and_then(Value::as_str), Some("hook"));
+    assert_eq!(at("links", 1).get("to").and_then(Value::as_str), Some("c"));
+    // The problem has its place in the script, for an editor that shows nothing else.
+    let problem = drawn.get("report").unwrap().get("diagnostics").unwrap().as_array().unwrap();
+    let problem = &problem[0];
+    assert_eq!(problem.get("code").and_then(Value::as_str), Some("MG0557"));
+    let pointer = problem.get("pointer").and_then(Value::as_str);
+    assert_eq!(pointer, Some("/workflows/0/nodes/1/hook/script"));
+    assert_eq!(problem.get("within").unwrap().get("line"), Some(&Value::from(2)));
+
+    let rename = Map::from_iter([("node", "h"), ("to", "guard")]).into();
+    let renamed = world.post("/api/workflows/draft", &draft(text, rename)).await;
+    let text = renamed.text("text");
+    assert!(text.contains(r#""next": "guard""#) && text.contains(r#""id": "guard""#), "{text}");
+
+    let broken = world.post("/api/workflows/draft", &draft("{\n  oh", Value::Null)).await.json();
+    assert_eq!(broken.get("readable"), Some(&Value::Bool(false)));
+    let line = broken.get("report").unwrap().get("diagnostics").unwrap().as_array().unwrap()[0]
+        .get("line")
+        .cloned();
+    assert_eq!(line, Some(Value::from(2)));
+    assert_eq!(world.post("/api/workflows/draft", &draft("{}", Value::Null)).await.status, 400);
+}
+
+const GUARDED: &str = "\
+# Guarded.
+server: { name: g, version: '1' }
+tools: []
+workflows:
+  # Refuses.
+  - name: guard
+    workflowType: tools/call
+    nodes:
+      - { id: start, type: start, next: stop } # first
+      - { id: stop, type: transform, transform: { expr: '{}' }, next: call }
+      - { id: call, type: mcp-call, next: end }
+      - { id: end, type: end }
+";
+
+#[tokio::test]
+async fn a_workflow_of_the_file_is_changed_in_its_text() {
+    let world = World::with_file(GUARDED).await;
+    let document = world.get("/api/graphs").await.json();
+    let listed = document.get("workflows").unwrap().as_array().unwrap()[0].clone();
+    assert_eq!(listed.get("id").and_then(Value::as_str), Some("guard"));
+    let edit = Map::from_iter([("op", "rename"), ("workflow", "guard"), ("node", "stop"), ("to", "refuse")]);
+    let asked = Map::from_iter([
+        ("text", Value::from(GUARDED)),
+        ("workflow", "guard".into()),
+        ("edit", edit.into()),
+    ]);
+    let drawn = world.post("/api/draft", &Value::from(asked).to_json()).await;
+    let text = drawn.text("text");
+    assert!(text.contains("# Refuses.") && text.contains("next: refuse } # first"), "{text}");
+    let view = drawn.json().get("view").unwrap().clone();
+    assert_eq!(view.get("pointer").and_then(Value::as_str), Some("/workflows/0"));
+    let edit = Map::from_iter([("op", "delete"), ("workflow", "guard")]);
+    let asked = Map::from_iter([("text", Value::from(GUARDED)), ("edit", edit.into())]);
+    let gone = world.post("/api/draft", &Value::from(asked).to_json()).await;
+    assert!(!gone.text("text").contains("guard"), "{}", gone.text("text"));
 }

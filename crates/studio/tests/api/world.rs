@@ -4,12 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mcpgraph_diagnostics::Source;
+use mcpgraph_diagnostics::{Diagnostics, Source};
 use mcpgraph_files::SaveError;
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_journal::{Journal, JournalOptions};
 use mcpgraph_mcp::server::{Broadcaster, Guard, HttpConfig};
 use mcpgraph_runtime::{self as runtime, Instruments, LiveRuns};
+use mcpgraph_sop::Procedure;
 use mcpgraph_studio::{Studio, Workshop, router};
 use mcpgraph_telemetry::Metrics;
 use mcpgraph_toolkit::{Documents, Loaded, NotSaved};
@@ -39,9 +40,42 @@ tools:
       - { id: exit, type: exit }
 "#;
 
+pub(crate) const PROCEDURE: &str = r#"---
+agent: desk
+version: 1.0
+enforce: true
+tools: [look]
+guards:
+  CHECK:
+    "yes": {"==": [{"var": "look.found"}, true]}
+---
+
+## Role
+
+You answer.
+
+```mermaid
+flowchart TD
+    START([Asked]) --> CHECK{"Known?"}
+    CHECK -->|yes| SAY([Answer])
+    CHECK -->|no| ASK["Ask back"] --> CHECK
+```
+
+## Node Prompts
+
+### CHECK
+
+```yaml
+tools: [look]
+```
+
+Look it up.
+"#;
+
 pub(crate) struct World {
     address: std::net::SocketAddr,
     pub(crate) gateway: Arc<Gateway>,
+    pub(crate) journal: Option<Arc<Journal>>,
     folder: TempDir,
 }
 
@@ -100,17 +134,19 @@ impl World {
             Workshop {
                 documents: Arc::new(documents),
                 upstreams,
+                procedures: Box::new(procedures),
                 serve: Box::new(move |file, graph| {
                     world.upstreams.replace(specs(&file.servers));
                     at.replace(Offer::new(graph, &[], &world, instruments.clone()));
                 }),
             }
         });
+        let kept = journal.clone();
         let router = router(Studio { gateway: shown, journal, live, metrics, guard, workshop });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { address, gateway, folder }
+        Self { address, gateway, journal: kept, folder }
     }
 
     /// The graph file.
@@ -179,6 +215,12 @@ impl World {
         stream.write_all(request.as_bytes()).await.unwrap();
         stream
     }
+}
+
+/// A procedure that is served beside the tools.
+fn procedures() -> (Vec<Arc<Procedure>>, Diagnostics) {
+    let (procedure, diagnostics) = mcpgraph_sop::read(&Source::new("desk.md", PROCEDURE));
+    (procedure.map(Arc::new).into_iter().collect(), diagnostics)
 }
 
 /// A file, read and saved by the code of the product.

@@ -161,6 +161,8 @@ fn assert_places(source: &Source, tree: &Tree) {
             let written = source.slice(span);
             if character.is_alphanumeric() && !written.starts_with('\\') {
                 assert_eq!(written, character.to_string(), "{text:?} {at}");
+                let found = text.range_at(source, span);
+                assert_eq!(found, Some(at..at + character.len_utf8()), "{text:?} {at}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The tools of a file: found, changed, and checked after the change.
+//! The items of a list of a file, such as its tools: found, changed, and checked after the change.
 
 use std::sync::Arc;
 
@@ -14,11 +14,21 @@ use super::revise::Target;
 use super::style::{Habits, item_role};
 use crate::{Kind, MAX_DEPTH, Text, Tree, yaml};
 
-/// The key all of this is about.
-const TOOLS: &str = "tools";
+/// A list of a file whose items are named.
+#[derive(Clone, Copy)]
+pub(super) struct List {
+    /// The key of the list.
+    pub(super) key: &'static str,
+    /// The word for an item.
+    pub(super) noun: &'static str,
+}
 
-/// The tools of a file that has been read.
-pub(super) struct Tools<'s> {
+pub(super) const TOOLS: List = List { key: "tools", noun: "tool" };
+pub(super) const WORKFLOWS: List = List { key: "workflows", noun: "workflow" };
+
+/// The items of a list of a file that has been read.
+pub(super) struct Items<'s> {
+    list: List,
     source: &'s Arc<Source>,
     tree: Arc<Tree>,
     layout: Layout<'s>,
@@ -27,8 +37,8 @@ pub(super) struct Tools<'s> {
     problems: usize,
 }
 
-impl<'s> Tools<'s> {
-    pub(super) fn read(source: &'s Arc<Source>) -> Result<Self, EditError> {
+impl<'s> Items<'s> {
+    pub(super) fn read(list: List, source: &'s Arc<Source>) -> Result<Self, EditError> {
         let (tree, found) = yaml::parse(source);
         let Some(tree) = tree else { return Err(EditError::Unreadable(found)) };
         let wrong = |span, message: String| {
@@ -39,41 +49,42 @@ impl<'s> Tools<'s> {
             let message = format!("a graph file is a mapping, not {}", tree.kind_name());
             return Err(wrong(tree.span, message));
         }
-        if let Some(tools) = tree.get(TOOLS)
-            && !matches!(tools.value.kind, Kind::Seq(_) | Kind::Null)
+        if let Some(member) = tree.get(list.key)
+            && !matches!(member.value.kind, Kind::Seq(_) | Kind::Null)
         {
-            let message = format!("`tools` needs to be a list, not {}", tools.value.kind_name());
-            return Err(wrong(tools.value.span, message));
+            let kind = member.value.kind_name();
+            let message = format!("`{}` needs to be a list, not {kind}", list.key);
+            return Err(wrong(member.value.span, message));
         }
         let layout = Layout::new(source.text())
             .ok_or_else(|| EditError::unfaithful(source, "it is written in an unusual way"))?;
         let habits = Habits::of(&layout);
-        Ok(Self { source, tree, layout, habits, problems: found.len() })
+        Ok(Self { list, source, tree, layout, habits, problems: found.len() })
     }
 
-    pub(super) fn add(&self, tool: &Value) -> Result<String, EditError> {
-        self.check_name(tool, None)?;
+    pub(super) fn add(&self, item: &Value) -> Result<String, EditError> {
+        self.check_name(item, None)?;
         let mut editor = self.editor();
         match self.child() {
-            Some(child) => self.add_to(&mut editor, child, tool)?,
-            None if self.tree.get(TOOLS).is_some() => return Err(self.merged()),
-            None => self.add_key(&mut editor, tool),
+            Some(child) => self.add_to(&mut editor, child, item)?,
+            None if self.tree.get(self.list.key).is_some() => return Err(self.merged()),
+            None => self.add_key(&mut editor, item),
         }
-        let mut tools = self.values();
-        tools.push(tool.clone());
-        self.finish(editor, &tools, Some(tools.len() - 1))
+        let mut items = self.values();
+        items.push(item.clone());
+        self.finish(editor, &items, Some(items.len() - 1))
     }
 
-    pub(super) fn update(&self, name: &str, tool: &Value) -> Result<String, EditError> {
+    pub(super) fn update(&self, name: &str, item: &Value) -> Result<String, EditError> {
         let index = self.index(name)?;
-        self.check_name(tool, Some(index))?;
-        let mut tools = self.values();
-        if tools[index] == *tool {
+        self.check_name(item, Some(index))?;
+        let mut items = self.values();
+        if items[index] == *item {
             return Ok(self.source.text().to_owned());
         }
-        tools[index] = tool.clone();
+        items[index] = item.clone();
         let place = self.place()?;
-        let role = item_role(TOOLS);
+        let role = item_role(self.list.key);
         let target = Target {
             child: &place.collection.children[index],
             tree: &self.tree_items()[index],
@@ -81,15 +92,15 @@ impl<'s> Tools<'s> {
             in_flow: place.collection.flow,
         };
         let mut editor = self.editor();
-        editor.revise(target, tool);
-        let first = match self.finish(editor, &tools, Some(index)) {
+        editor.revise(target, item);
+        let first = match self.finish(editor, &items, Some(index)) {
             Err(error @ (EditError::Shared(_) | EditError::Unfaithful(_))) => error,
             other => return other,
         };
-        // Written anew as a whole, a tool does not need what it shares with itself.
+        // Written anew as a whole, a item does not need what it shares with itself.
         let mut editor = self.editor();
-        editor.replace(target, tool);
-        self.finish(editor, &tools, Some(index)).map_err(|_| first)
+        editor.replace(target, item);
+        self.finish(editor, &items, Some(index)).map_err(|_| first)
     }
 
     pub(super) fn delete(&self, name: &str) -> Result<String, EditError> {
@@ -101,27 +112,27 @@ impl<'s> Tools<'s> {
             editor.splices.insert(place.node.head, " []");
         }
         editor.remove(place, index..index + 1);
-        let mut tools = self.values();
-        tools.remove(index);
-        self.finish(editor, &tools, None)
+        let mut items = self.values();
+        items.remove(index);
+        self.finish(editor, &items, None)
     }
 
     fn add_to(
         &self,
         editor: &mut Editor<'_>,
         child: &Child,
-        tool: &Value,
+        item: &Value,
     ) -> Result<(), EditError> {
         let text = self.source.text();
         let node = &child.value;
         match &node.form {
             Form::Seq(collection) if !collection.children.is_empty() => {
-                let place = Place { node, collection, role: TOOLS };
+                let place = Place { node, collection, role: self.list.key };
                 let last = collection.children.len() - 1;
                 if last == 0 && !collection.flow && self.is_airy(child) {
-                    editor.insert_apart(place, last, New::Item(tool));
+                    editor.insert_apart(place, last, New::Item(item));
                 } else {
-                    editor.insert_after(place, last, New::Item(tool));
+                    editor.insert_after(place, last, New::Item(item));
                 }
             }
             Form::Seq(_) | Form::Scalar(_) => {
@@ -129,19 +140,19 @@ impl<'s> Tools<'s> {
                 let is_root_flow = self.layout.root.collection().is_some_and(|root| root.flow);
                 let column = editor.column(child.start);
                 if !is_root_flow && matches!(written, " []" | "" | " null" | " ~") {
-                    let value = Value::array(vec![tool.clone()]);
-                    let emitted = editor.emitter.value(&value, TOOLS, Owner::Key(column));
+                    let value = Value::array(vec![item.clone()]);
+                    let emitted = editor.emitter.value(&value, self.list.key, Owner::Key(column));
                     editor.splices.remove(child.indicator_end, node.end);
                     let end = line_end(text, node.end);
                     editor.splices.insert(end, emitted.below);
                 } else if matches!(node.form, Form::Seq(_)) {
                     let open = significant(text, node.head) + 1;
-                    let role = item_role(TOOLS);
-                    editor.splices.insert(open, editor.emitter.flow_at(tool, &role, column));
+                    let role = item_role(self.list.key);
+                    editor.splices.insert(open, editor.emitter.flow_at(item, &role, column));
                 } else {
-                    let value = Value::array(vec![tool.clone()]);
+                    let value = Value::array(vec![item.clone()]);
                     let tree = &self.tree;
-                    let target = Target { child, tree, role: TOOLS, in_flow: is_root_flow };
+                    let target = Target { child, tree, role: self.list.key, in_flow: is_root_flow };
                     editor.replace(target, &value);
                 }
             }
@@ -150,19 +161,19 @@ impl<'s> Tools<'s> {
         Ok(())
     }
 
-    /// Adds the key `tools` at the end of the file.
-    fn add_key(&self, editor: &mut Editor<'_>, tool: &Value) {
+    /// Adds the key of the list at the end of the file.
+    fn add_key(&self, editor: &mut Editor<'_>, item: &Value) {
         let node = &self.layout.root;
         let Form::Map(collection) = &node.form else { return };
-        let value = Value::array(vec![tool.clone()]);
+        let value = Value::array(vec![item.clone()]);
         let place = Place { node, collection, role: "" };
         match collection.children.len().checked_sub(1) {
             Some(last) if self.are_keys_apart() => {
-                editor.insert_apart(place, last, New::Member(TOOLS, &value));
+                editor.insert_apart(place, last, New::Member(self.list.key, &value));
             }
-            Some(last) => editor.insert_after(place, last, New::Member(TOOLS, &value)),
+            Some(last) => editor.insert_after(place, last, New::Member(self.list.key, &value)),
             None => {
-                let written = editor.emitter.flow_member(TOOLS, &value, 0);
+                let written = editor.emitter.flow_member(self.list.key, &value, 0);
                 editor.splices.insert(node.end.saturating_sub(1), written);
             }
         }
@@ -172,26 +183,26 @@ impl<'s> Tools<'s> {
         Editor::new(&self.layout, &self.habits)
     }
 
-    /// The member `tools` as it is written.
+    /// The member of the list as it is written.
     fn child(&self) -> Option<&Child> {
-        self.layout.root.collection()?.member(TOOLS)
+        self.layout.root.collection()?.member(self.list.key)
     }
 
-    /// The list of tools as it is written.
+    /// The list as it is written.
     fn place(&self) -> Result<Place<'_>, EditError> {
         let node: Option<&Node> = self.child().map(|child| &child.value);
         match node.map(|node| (node, &node.form)) {
             Some((node, Form::Seq(collection)))
                 if collection.children.len() == self.tree_items().len() =>
             {
-                Ok(Place { node, collection, role: TOOLS })
+                Ok(Place { node, collection, role: self.list.key })
             }
             _ => Err(self.merged()),
         }
     }
 
     fn tree_items(&self) -> &[Arc<Tree>] {
-        self.tree.get(TOOLS).map_or(&[], |tools| tools.value.items())
+        self.tree.get(self.list.key).map_or(&[], |items| items.value.items())
     }
 
     fn values(&self) -> Vec<Value> {
@@ -201,20 +212,22 @@ impl<'s> Tools<'s> {
     fn index(&self, name: &str) -> Result<usize, EditError> {
         let names: Vec<&str> = self.tree_items().iter().filter_map(|item| name_of(item)).collect();
         let found = self.tree_items().iter().position(|item| name_of(item) == Some(name));
-        found.ok_or_else(|| EditError::unknown_tool(name, &names))
+        found.ok_or_else(|| EditError::unknown(self.list.noun, name, &names))
     }
 
-    /// A definition needs a name that no other tool has.
-    fn check_name(&self, tool: &Value, own: Option<usize>) -> Result<(), EditError> {
-        if tool.is_deeper_than(MAX_DEPTH) {
+    /// A definition needs a name that no other item has.
+    fn check_name(&self, item: &Value, own: Option<usize>) -> Result<(), EditError> {
+        if item.is_deeper_than(MAX_DEPTH) {
             let message =
                 format!("the definition nests deeper than the limit of {MAX_DEPTH} levels");
-            return Err(EditError::not_a_tool(&message, "use fewer levels"));
+            return Err(EditError::not_a_definition(&message, "use fewer levels"));
         }
-        let name = tool.as_object().and_then(|members| members.get("name")?.as_str());
+        let name = item.as_object().and_then(|members| members.get("name")?.as_str());
         let Some(name) = name.filter(|name| !name.is_empty()) else {
-            let message = "the definition of a tool needs to be a mapping with a `name`";
-            return Err(EditError::not_a_tool(message, "give the tool a name: `name: my_tool`"));
+            let noun = self.list.noun;
+            let message = format!("the definition of a {noun} needs to be a mapping with a `name`");
+            let hint = format!("give the {noun} a name: `name: my_{noun}`");
+            return Err(EditError::not_a_definition(&message, &hint));
         };
         let taken = self
             .tree_items()
@@ -222,16 +235,16 @@ impl<'s> Tools<'s> {
             .enumerate()
             .find(|(index, item)| Some(*index) != own && name_of(item) == Some(name));
         match taken.and_then(|(_, item)| item.get("name")) {
-            Some(member) => Err(EditError::name_taken(self.source, name, member.value.span)),
+            Some(member) => Err(EditError::name_taken(self.list.noun, self.source, name, member.value.span)),
             None => Ok(()),
         }
     }
 
-    /// Whether a file with one tool looks as if a second would stand apart from it.
-    fn is_airy(&self, tools: &Child) -> bool {
+    /// Whether a file with one item looks as if a second would stand apart from it.
+    fn is_airy(&self, items: &Child) -> bool {
         self.are_keys_apart() || {
-            let own = tools.value.collection().and_then(|tools| tools.children.first());
-            own.is_some_and(|tool| blank_lines(self.source.text(), tool.start..tool.value.end) > 0)
+            let own = items.value.collection().and_then(|items| items.children.first());
+            own.is_some_and(|item| blank_lines(self.source.text(), item.start..item.value.end) > 0)
         }
     }
 
@@ -246,14 +259,15 @@ impl<'s> Tools<'s> {
     }
 
     fn merged(&self) -> EditError {
-        EditError::unfaithful(self.source, "`tools` is not a list that stands in its own place")
+        let why = format!("`{}` is not a list that stands in its own place", self.list.key);
+        EditError::unfaithful(self.source, &why)
     }
 
     /// Applies the changes, reads the result, and compares it with what was wanted.
     fn finish(
         &self,
         editor: Editor<'_>,
-        tools: &[Value],
+        items: &[Value],
         changed: Option<usize>,
     ) -> Result<String, EditError> {
         if let Some((anchor, alias)) = editor.splices.shared_value(&self.layout) {
@@ -270,16 +284,16 @@ impl<'s> Tools<'s> {
         if found.len() > self.problems {
             return Err(unfaithful("the result would have new problems"));
         }
-        if rest(&tree) != rest(&self.tree) {
-            return Err(unfaithful("something outside of the tools would change with it"));
+        if rest(&tree, self.list) != rest(&self.tree, self.list) {
+            return Err(unfaithful("something outside of the list would change with it"));
         }
-        let written = tree.get(TOOLS).map_or(&[][..], |tools| tools.value.items());
+        let written = tree.get(self.list.key).map_or(&[][..], |items| items.value.items());
         let is_as_wanted = |index: usize, item: &Arc<Tree>| {
             let value = item.to_value();
-            // Of the other tools the order of keys counts too.
-            value == tools[index] && (Some(index) == changed || same(&value, &tools[index]))
+            // Of the other items the order of keys counts too.
+            value == items[index] && (Some(index) == changed || same(&value, &items[index]))
         };
-        let complete = written.len() == tools.len();
+        let complete = written.len() == items.len();
         if !complete || !written.iter().enumerate().all(|(index, item)| is_as_wanted(index, item)) {
             return Err(unfaithful("the result would not read as wanted"));
         }
@@ -291,13 +305,13 @@ fn same(a: &Value, b: &Value) -> bool {
     a.to_json() == b.to_json()
 }
 
-fn name_of(tool: &Tree) -> Option<&str> {
-    tool.get("name")?.value.as_text().map(Text::as_str)
+fn name_of(item: &Tree) -> Option<&str> {
+    item.get("name")?.value.as_text().map(Text::as_str)
 }
 
-/// Everything but the tools.
-fn rest(tree: &Tree) -> String {
-    let others = tree.members().iter().filter(|member| member.key != *TOOLS);
+/// Everything but the items.
+fn rest(tree: &Tree, list: List) -> String {
+    let others = tree.members().iter().filter(|member| member.key != *list.key);
     let rest: Map = others.map(|member| (member.key.to_arc(), member.value.to_value())).collect();
     Value::object(rest).to_json()
 }

@@ -1,0 +1,41 @@
+import { useMemo } from 'react';
+import type { Diagnostic } from '../api/types';
+import type { Mark } from '../code/code';
+import { pointerTo } from '../model/definition';
+import { Places } from '../model/places';
+import { useEditor } from '../state/editor';
+
+/** The problems of a node. */
+export function useNodeProblems(id: string): Diagnostic[] {
+  const { view, report } = useEditor();
+  return useMemo(() => {
+    const at = view && pointerTo(view.definition, id);
+    if (!view || !at) return [];
+    const place = `${view.pointer}${at}`;
+    return (report?.diagnostics ?? []).filter(
+      ({ pointer }) => pointer === place || pointer?.startsWith(`${place}/`),
+    );
+  }, [view, report, id]);
+}
+
+/** The problems of a text of a node, at their places in it; `path` says which text. */
+export function useMarks(id: string, path: string, text: string): Mark[] {
+  const problems = useNodeProblems(id);
+  return useMemo(() => {
+    const places = new Places(text);
+    return problems
+      .filter(({ pointer }) => pointer?.endsWith(path) || pointer?.includes(`${path}/`))
+      .map((problem) => markOf(places, problem, text.length));
+  }, [problems, path, text]);
+}
+
+function markOf(places: Places, problem: Diagnostic, length: number): Mark {
+  const { within, severity, code, message, hint } = problem;
+  const start = within ? places.offset(within.line, within.column) : 0;
+  const end = within ? places.offset(within.endLine, within.endColumn) : length;
+  // What is missing at the end is marked at the last character there is.
+  const from = end > start ? start : Math.max(0, Math.min(start, length - 1));
+  const to = Math.min(Math.max(end, from + 1), length);
+  const text = [`${code} ${message}`, hint].filter(Boolean).join('\n');
+  return { from, to, severity, message: text };
+}
