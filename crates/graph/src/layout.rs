@@ -210,12 +210,7 @@ impl Drawing {
         }
     }
 
-    fn put_inner(
-        &mut self,
-        owner: &Arc<str>,
-        size: Size,
-        inner: Vec<(Option<Arc<str>>, Body)>,
-    ) {
+    fn put_inner(&mut self, owner: &Arc<str>, size: Size, inner: Vec<(Option<Arc<str>>, Body)>) {
         let mut left = PADDING;
         for (lane, body) in inner {
             let Some(lane) = lane else {

@@ -81,7 +81,8 @@ pub(crate) async fn edited_since(
         let then = nodes(&then);
         let id = |node: &Value| node.get("id").and_then(Value::as_str).map(str::to_owned);
         let is_other = |node: &&&Value| !then.is_empty() && !then.contains(node);
-        let edited: Vec<String> = nodes(&now).iter().filter(is_other).filter_map(|it| id(it)).collect();
+        let edited: Vec<String> =
+            nodes(&now).iter().filter(is_other).filter_map(|it| id(it)).collect();
         Ok(answer(StatusCode::OK, &json!({ "edited": edited })))
     })
     .await

@@ -2,9 +2,7 @@
 
 use mcpgraph_config::model::{GraphFile, WorkflowDef};
 use mcpgraph_diagnostics::Source;
-use mcpgraph_graph::{
-    Digest, Layout, Link, LinkKind, Placed, Workflow, layout, layout_workflow,
-};
+use mcpgraph_graph::{Digest, Layout, Link, LinkKind, Placed, Workflow, layout, layout_workflow};
 use mcpgraph_toolkit::{Loaded, definitions};
 use mcpgraph_value::Value;
 use serde_json::json;

@@ -235,7 +235,9 @@ impl<'s> Items<'s> {
             .enumerate()
             .find(|(index, item)| Some(*index) != own && name_of(item) == Some(name));
         match taken.and_then(|(_, item)| item.get("name")) {
-            Some(member) => Err(EditError::name_taken(self.list.noun, self.source, name, member.value.span)),
+            Some(member) => {
+                Err(EditError::name_taken(self.list.noun, self.source, name, member.value.span))
+            }
             None => Ok(()),
         }
     }

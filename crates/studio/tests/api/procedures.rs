@@ -45,9 +45,8 @@ fn step(number: u64, path: &[u32], node: &str, kind: &'static str, given: Told) 
         began: at,
         at,
     };
-    let ended = given
-        .output
-        .map(|output| Event::StepFinished { step: number, output, edge: None, at });
+    let ended =
+        given.output.map(|output| Event::StepFinished { step: number, output, edge: None, at });
     std::iter::once(began).chain(ended).collect()
 }
 
@@ -87,9 +86,8 @@ async fn a_walk_is_recalled_at_any_moment() {
     }
     recorder.committed().await;
 
-    let walk = async |until: u64| {
-        world.get(&format!("/api/runs/{id}/walk?until={until}")).await.json()
-    };
+    let walk =
+        async |until: u64| world.get(&format!("/api/runs/{id}/walk?until={until}")).await.json();
     // Events: started, the plan twice, START, CHECK, the call twice.
     let planned = walk(2).await;
     assert_eq!(list(&planned, "path"), Vec::<String>::new());

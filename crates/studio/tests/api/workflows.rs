@@ -114,7 +114,12 @@ async fn a_workflow_of_the_file_is_changed_in_its_text() {
     let document = world.get("/api/graphs").await.json();
     let listed = document.get("workflows").unwrap().as_array().unwrap()[0].clone();
     assert_eq!(listed.get("id").and_then(Value::as_str), Some("guard"));
-    let edit = Map::from_iter([("op", "rename"), ("workflow", "guard"), ("node", "stop"), ("to", "refuse")]);
+    let edit = Map::from_iter([
+        ("op", "rename"),
+        ("workflow", "guard"),
+        ("node", "stop"),
+        ("to", "refuse"),
+    ]);
     let asked = Map::from_iter([
         ("text", Value::from(GUARDED)),
         ("workflow", "guard".into()),
