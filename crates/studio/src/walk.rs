@@ -61,11 +61,12 @@ impl Recalled {
                 let mode = mode.map_or(Mode::Strict, |(_, mode)| *mode);
                 self.walk = Walk::new(Arc::clone(self.walk.procedure()), mode);
             }
-            StoredEvent::StepStarted { kind, input, .. } if &*kind == PLAN => {
-                if let Some(Payload::Whole(input)) = input {
-                    self.todos = input.get("todos").cloned().unwrap_or_default();
-                }
+            StoredEvent::StepStarted { kind, input: Some(Payload::Whole(input)), .. }
+                if &*kind == PLAN =>
+            {
+                self.todos = input.get("todos").cloned().unwrap_or_default();
             }
+            StoredEvent::StepStarted { kind, .. } if &*kind == PLAN => {}
             StoredEvent::StepStarted { path, node, at, .. } if path.positions().len() == 1 => {
                 let entered = self.now + u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
                 self.walk.follow(&node, entered);
