@@ -65,5 +65,6 @@ it('a thousand nodes are travelled through at once', async () => {
     }
     return times.sort((a, b) => a - b)[12] ?? Number.POSITIVE_INFINITY;
   });
+  console.log(`seek in a run of 1000 nodes: ${median.toFixed(1)} ms at the median`);
   expect(median).toBeLessThan(100);
 });

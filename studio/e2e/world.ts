@@ -36,17 +36,23 @@ export class Studio {
   readonly path: string;
   private readonly folder: string;
   private readonly port: number;
+  private readonly more: string[];
   private process: ChildProcess | null = null;
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, more: string[]) {
     this.folder = folder;
     this.port = port;
+    this.more = more;
     this.path = join(folder, 'graph.yaml');
     this.url = `http://127.0.0.1:${port}/`;
   }
 
-  /** With a graph file, and other files beside it. */
-  static async start(text: string, others: Record<string, string> = {}): Promise<Studio> {
+  /** With a graph file, other files beside it, and further arguments. */
+  static async start(
+    text: string,
+    others: Record<string, string> = {},
+    more: string[] = [],
+  ): Promise<Studio> {
     const folder = mkdtempSync(join(tmpdir(), 'studio-'));
     for (const [name, content] of Object.entries(others)) {
       writeFileSync(join(folder, name), content);
@@ -55,7 +61,7 @@ export class Studio {
     for (const name of ['alpha.txt', 'beta.txt', 'notes.md']) {
       writeFileSync(join(folder, 'data', name), name);
     }
-    const studio = new Studio(folder, await freePort());
+    const studio = new Studio(folder, await freePort(), more);
     studio.write(text);
     await studio.begin();
     return studio;
@@ -64,7 +70,7 @@ export class Studio {
   async begin() {
     const address = `127.0.0.1:${this.port}`;
     const records = join(this.folder, 'records');
-    const args = ['studio', '-g', this.path, '--http', address, '--data', records];
+    const args = ['studio', '-g', this.path, '--http', address, '--data', records, ...this.more];
     const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.process = child;
     await new Promise<void>((resolve, reject) => {

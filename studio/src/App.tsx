@@ -8,6 +8,7 @@ import { ShortcutsDialog } from './panels/Shortcuts';
 import { Sidebar } from './panels/Sidebar';
 import { GraphScreen } from './screens/GraphScreen';
 import { ProceduresScreen } from './screens/ProceduresScreen';
+import { RequestsScreen } from './screens/RequestsScreen';
 import { RunsScreen } from './screens/RunsScreen';
 import { UpstreamsScreen } from './screens/UpstreamsScreen';
 import { WorkflowsScreen } from './screens/WorkflowsScreen';
@@ -40,6 +41,7 @@ export function App() {
           {screen === 'workflows' && <WorkflowsScreen />}
           {screen === 'procedures' && <ProceduresScreen />}
           {screen === 'runs' && <RunsScreen />}
+          {screen === 'requests' && <RequestsScreen />}
           {screen === 'upstreams' && <UpstreamsScreen />}
         </main>
         <OpenDialog />

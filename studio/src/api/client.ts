@@ -11,9 +11,11 @@ import type {
   HookModule,
   Json,
   JsonObject,
+  LoggedRequest,
   ProcedureSummary,
   ProcedureView,
   Report,
+  RequestStatus,
   RunStatus,
   RunSummary,
   StepRecord,
@@ -94,6 +96,25 @@ export interface RunFilter {
   since?: number;
 }
 
+/** What to look for among the requests; all of it is in the address. */
+export interface RequestFilter {
+  tool?: string;
+  method?: string;
+  status?: RequestStatus;
+  server?: string;
+  token?: string;
+  slowerThan?: number;
+  since?: number;
+}
+
+/** A page of a list, narrowed down. */
+function listed(filter: object, before: string | number | undefined): URLSearchParams {
+  const query = new URLSearchParams({ limit: '100' });
+  for (const [key, value] of Object.entries(filter)) if (value) query.set(key, String(value));
+  if (before) query.set('before', String(before));
+  return query;
+}
+
 export interface StartRequest {
   tool: string;
   arguments: JsonObject;
@@ -110,12 +131,12 @@ export const api = {
     post<Draft>('/api/draft', { text, ...shown, edit }),
   save: (text: string, etag: string) => send<GraphDocument>('PUT', '/api/graphs', { text }, etag),
 
-  runs: (filter: RunFilter, before?: string) => {
-    const query = new URLSearchParams({ limit: '100' });
-    for (const [key, value] of Object.entries(filter)) if (value) query.set(key, String(value));
-    if (before) query.set('before', before);
-    return get<{ runs: RunSummary[]; next: string | null }>(`/api/runs?${query}`);
-  },
+  runs: (filter: RunFilter, before?: string) =>
+    get<{ runs: RunSummary[]; next: string | null }>(`/api/runs?${listed(filter, before)}`),
+  requests: (filter: RequestFilter, before?: number) =>
+    get<{ requests: LoggedRequest[]; next: number | null }>(
+      `/api/requests?${listed(filter, before)}`,
+    ),
   run: (id: string) => get<RunSummary>(`/api/runs/${id}`),
   edited: (id: string) => get<{ edited: string[] }>(`/api/runs/${id}/edited`),
   removeRun: (id: string) => send<unknown>('DELETE', `/api/runs/${id}`),

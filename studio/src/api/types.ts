@@ -149,6 +149,23 @@ export interface RunSummary {
   children?: string[];
 }
 
+export type RequestStatus = 'ok' | 'tool-error' | 'error' | 'cancelled';
+
+/** A request of a client, as the log has it. */
+export interface LoggedRequest {
+  id: number;
+  time: string;
+  method: string;
+  name?: string;
+  server?: string;
+  status: RequestStatus;
+  code?: number;
+  durationMs: number;
+  token?: { id: string; name: string | null };
+  client?: string;
+  run?: string;
+}
+
 export interface RunError {
   code: string;
   kind: string;

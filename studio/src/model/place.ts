@@ -18,7 +18,7 @@ export interface Place {
 }
 
 const TABS: Tab[] = ['node', 'context', 'diff', 'expression'];
-const FILTERS = ['status', 'text', 'slowerThan', 'since'];
+const FILTERS = ['status', 'text', 'slowerThan', 'since', 'method', 'server', 'token', 'find'];
 
 /** `#/graph/TOOL/RUN?step=5&node=entry&tab=context` */
 export function toHash(place: Place): string {

@@ -11,6 +11,7 @@ const SCREENS: { id: Screen; label: string }[] = [
   { id: 'workflows', label: 'Workflows' },
   { id: 'procedures', label: 'Procedures' },
   { id: 'runs', label: 'Runs' },
+  { id: 'requests', label: 'Requests' },
   { id: 'upstreams', label: 'Upstreams' },
 ];
 

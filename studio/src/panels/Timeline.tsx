@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
+import { WORDS as FIND_WORDS, find } from '../model/find';
 import { duration } from '../model/format';
-import { durationOf, type Step } from '../model/run';
+import { durationOf } from '../model/run';
 import { bars } from '../model/timeline';
 import { useLocation } from '../state/location';
 import { usePreferences } from '../state/preferences';
@@ -18,11 +19,11 @@ export function Timeline() {
   const live = useRun(isLive);
   const last = useRun(lastStep);
   const cursor = useCursor();
-  const { step: pinned, go } = useLocation();
+  const { step: pinned, filter, go } = useLocation();
   const { showsRows, hidesIdle, set } = usePreferences();
-  const [text, setText] = useState('');
+  const text = filter.find ?? '';
   const all = useMemo(() => bars(model), [model]);
-  const hits = useMemo(() => search(model.steps, text), [model, text]);
+  const hits = useMemo(() => find(model.steps, text), [model, text]);
   const step = model.steps[cursor];
   if (last < 0) return null;
   const nextHit = [...hits].find((hit) => hit > cursor) ?? [...hits][0];
@@ -71,10 +72,13 @@ export function Timeline() {
           className="input search"
           type="search"
           aria-label="Find in the steps"
-          placeholder="Find in steps"
+          placeholder="node:… status:failed text"
+          title={`Words that all have to fit; ${FIND_WORDS.map((word) => `${word}:`).join(' ')} narrow it down`}
+          list="step-words"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => go({ filter: { ...filter, find: event.target.value } })}
         />
+        <Suggestions />
         {text !== '' && (
           <Button
             look="quiet"
@@ -110,14 +114,17 @@ export function Timeline() {
   );
 }
 
-function search(steps: Step[], text: string): Set<number> {
-  const wanted = text.trim().toLowerCase();
-  if (wanted === '') return new Set();
-  const matches = (step: Step) =>
-    [step.node, step.error?.code, step.error?.message, JSON.stringify(step.output ?? null)].some(
-      (part) => part?.toLowerCase().includes(wanted),
-    );
-  return new Set(steps.filter((step) => step && matches(step)).map((step) => step.step));
+/** The words that narrow a search down, with what is there to be found. */
+function Suggestions() {
+  const byNode = useRun((state) => state.model.byNode);
+  const words = ['status:failed', 'status:done', 'slower:100', 'code:MG'];
+  return (
+    <datalist id="step-words">
+      {[...words, ...[...byNode.keys()].map((node) => `node:${node}`)].map((word) => (
+        <option key={word} value={word} />
+      ))}
+    </datalist>
+  );
 }
 
 function Playback({ cursor, last }: { cursor: number; last: number }) {

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import type { RunFilter } from '../api/client';
-import type { RunSummary } from '../api/types';
+import type { RunStatus, RunSummary } from '../api/types';
 import { duration, moment } from '../model/format';
 import { StatusChip } from '../panels/status';
 import { useDocument } from '../state/document';
@@ -11,7 +11,7 @@ import { useRuns } from '../state/runs';
 import { openRun } from '../state/subject';
 import { useWorkflows } from '../state/workflows';
 import { Button } from '../ui/Button';
-import { Choice } from '../ui/Choice';
+import { Choice, SINCE, SLOW } from '../ui/Choice';
 import { Empty } from '../ui/Empty';
 import { Table } from '../ui/Table';
 
@@ -21,18 +21,6 @@ const STATUSES = [
     value: word,
     label: word,
   })),
-];
-const SLOW = [
-  { value: '', label: 'any duration' },
-  { value: '100', label: 'slower than 100 ms' },
-  { value: '1000', label: 'slower than 1 s' },
-  { value: '10000', label: 'slower than 10 s' },
-];
-const SINCE = [
-  { value: '', label: 'any time' },
-  { value: '3600000', label: 'the last hour' },
-  { value: '86400000', label: 'the last day' },
-  { value: '604800000', label: 'the last week' },
 ];
 const NONE: never[] = [];
 
@@ -60,11 +48,11 @@ export function RunsScreen() {
   useKeys({ editor: null });
   const wanted = JSON.stringify({ tool, ...filter });
   useEffect(() => {
-    const { tool, since, slowerThan, ...rest } = JSON.parse(wanted) as Record<
+    const { tool, since, slowerThan, status, text } = JSON.parse(wanted) as Record<
       string,
-      string | null
+      string | undefined
     >;
-    const query: RunFilter = { ...rest, tool: tool ?? undefined };
+    const query: RunFilter = { tool: tool ?? undefined, status: status as RunStatus, text };
     if (slowerThan) query.slowerThan = Number(slowerThan);
     if (since) query.since = Date.now() - Number(since);
     const timer = setTimeout(() => void search(query), 150);
