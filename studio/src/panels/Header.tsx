@@ -41,10 +41,10 @@ export function Header() {
       </span>
       <div className="crumbs" title={file}>
         {server && <span className="truncate">{server.title}</span>}
-        {HAS_SUBJECT.has(screen) && tool !== null && (
+        {(screen === 'graph' || (HAS_SUBJECT.has(screen) && tool !== null)) && (
           <>
             <Icon name="right" />
-            <h1 className="truncate">{tool}</h1>
+            <h1 className="truncate">{tool ?? 'no tool'}</h1>
           </>
         )}
       </div>
