@@ -59,7 +59,13 @@ impl Files {
             return load_servers(source, &variables);
         }
         load_text(source, &variables, |file, diagnostics| {
-            diagnostics.extend(sops::of_graph(file).diagnostics);
+            let procedures = sops::of_graph(file);
+            if procedures.binds() {
+                let (servers, found) = sops::servers(&procedures);
+                diagnostics.extend(found);
+                mcpgraph_config::merge_servers(file, servers);
+            }
+            diagnostics.extend(procedures.diagnostics);
             if let Some(url) = &self.edgelake {
                 mcpgraph_config::set_edgelake(file, url);
             }

@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcpgraph_config::model::GraphFile;
 use mcpgraph_diagnostics::{Colour, to_terminal};
 use mcpgraph_gateway::Gateway;
-use mcpgraph_graph::Digest;
+use mcpgraph_graph::{Digest, Graph};
+use mcpgraph_procedures::Procedures;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::McpGraph;
 use crate::load::{self, Files};
+use crate::{McpGraph, sops};
 
 /// How long a file must be left alone before it is read: editors write in several steps.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -25,14 +27,28 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(1);
 #[derive(PartialEq)]
 pub(crate) struct Fingerprint(Vec<Option<Digest>>);
 
+/// What clients see, and what a changed file replaces.
+#[derive(Clone)]
+pub(crate) struct Face {
+    pub(crate) product: Arc<McpGraph>,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) procedures: Arc<Procedures>,
+}
+
+impl Face {
+    /// Takes over a changed file.
+    pub(crate) fn replace(&self, file: &GraphFile, graph: Arc<Graph>) {
+        self.product.replace(&self.gateway, file, graph);
+        match sops::catalogue_of(file) {
+            Ok(catalogue) => self.procedures.replace(catalogue),
+            Err(error) => tracing::error!(%error, "the procedures before it are still served"),
+        }
+    }
+}
+
 /// Follows the files, which were read when they had the fingerprint `seen`, until the future is
 /// dropped.
-pub(crate) async fn follow(
-    files: Files,
-    mut seen: Fingerprint,
-    product: Arc<McpGraph>,
-    gateway: Arc<Gateway>,
-) {
+pub(crate) async fn follow(files: Files, mut seen: Fingerprint, face: Face) {
     // One wake-up is enough however many changes there are: the files are read anew anyway.
     let (changed, mut wake) = mpsc::channel::<()>(1);
     // The first look is for what changed before the watch began.
@@ -58,7 +74,7 @@ pub(crate) async fn follow(
         let report = to_terminal(&loaded.diagnostics, Colour::Plain);
         match (loaded.file, loaded.graph) {
             (Some(file), Some(graph)) => {
-                product.replace(&gateway, &file, graph);
+                face.replace(&file, graph);
                 tracing::info!(file = %files.graph.display(), "reloaded");
                 if !report.is_empty() {
                     tracing::warn!("\n{report}");

@@ -1,22 +1,28 @@
-//! Procedures on the disk: which there are, and which may be loaded.
+//! Where procedures come from: which there are, and which may be loaded.
+
+mod remote;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcpgraph_config::model::{Expose, GraphFile, Prefix, ServerDef};
-use mcpgraph_diagnostics::{Diagnostics, Source, codes};
+use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, codes};
 use mcpgraph_files::{NotBelow, below};
-use mcpgraph_procedures::{Library, NotLoaded};
+use mcpgraph_outbound::Hosts;
+use mcpgraph_procedures::{Catalogue, Library, NotLoaded};
 use mcpgraph_sop::Procedure;
 
+use self::remote::Remote;
 use crate::load;
 
-/// The procedures an operator named, and the folder in which agents find others.
+/// The procedures an operator named, and where agents find others.
 pub(crate) struct Sops {
     named: Vec<Named>,
-    /// A real path.
-    root: PathBuf,
+    /// The folders in which agents find others, as real paths.
+    roots: Vec<PathBuf>,
+    /// What may be loaded over the network; none if nothing may be.
+    remote: Option<Remote>,
     /// Whether only those that were named may be loaded, as it is where a procedure binds: else
     /// an agent could choose one that allows more.
     only_named: bool,
@@ -32,6 +38,13 @@ struct Named {
 pub(crate) struct Read {
     pub(crate) procedures: Vec<(PathBuf, Arc<Procedure>)>,
     pub(crate) diagnostics: Diagnostics,
+}
+
+impl Read {
+    /// Whether one of the procedures binds, and with it all of them.
+    pub(crate) fn binds(&self) -> bool {
+        self.procedures.iter().any(|(_, procedure)| procedure.front.enforce)
+    }
 }
 
 /// Whether a file is a procedure, by its name.
@@ -57,16 +70,45 @@ pub(crate) fn read_all<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Read {
 }
 
 /// Reads procedures anew, as their files are now.
-pub(crate) fn read_again(paths: &[PathBuf]) -> (Vec<Arc<Procedure>>, Diagnostics) {
-    let Read { procedures, diagnostics } = read_all(paths.iter().map(PathBuf::as_path));
+pub(crate) fn read_again(named: &[Arc<Procedure>]) -> (Vec<Arc<Procedure>>, Diagnostics) {
+    let paths = named.iter().map(|procedure| Path::new(procedure.source.name()));
+    let Read { procedures, diagnostics } = read_all(paths);
     (procedures.into_iter().map(|(_, procedure)| procedure).collect(), diagnostics)
 }
 
 /// The procedures that a graph file names.
 pub(crate) fn of_graph(file: &GraphFile) -> Read {
-    let folder = Path::new(file.source.name()).parent().unwrap_or(Path::new(""));
+    let folder = folder_of(file);
     let paths: Vec<PathBuf> = file.sops.iter().map(|path| folder.join(path.as_str())).collect();
-    read_all(paths.iter().map(PathBuf::as_path))
+    let mut read = read_all(paths.iter().map(PathBuf::as_path));
+    for host in &file.sop_hosts {
+        if let Err(error) = Hosts::only_public([host.as_str()]) {
+            let problem = Diagnostic::error(codes::OUT_OF_RANGE, error.to_string());
+            read.diagnostics.push(problem.at(&file.source, host.span(), "this host"));
+        }
+    }
+    read
+}
+
+/// What a graph file offers to agents that walk; none if it names no procedures.
+pub(crate) fn catalogue_of(file: &GraphFile) -> anyhow::Result<Option<Catalogue>> {
+    if file.sops.is_empty() {
+        return Ok(None);
+    }
+    let folder = Some(folder_of(file)).filter(|folder| !folder.as_os_str().is_empty());
+    let sops = Sops::new(of_graph(file), [folder.unwrap_or(Path::new("."))], false)?;
+    Ok(Some(sops.loading_from(&file.sop_hosts)?.into()))
+}
+
+/// Where a path really leads.
+fn real(path: &Path) -> std::io::Result<PathBuf> {
+    path.canonicalize().map_err(|error| {
+        std::io::Error::new(error.kind(), format!("cannot use `{}`: {error}", path.display()))
+    })
+}
+
+fn folder_of(file: &GraphFile) -> &Path {
+    Path::new(file.source.name()).parent().unwrap_or(Path::new(""))
 }
 
 /// The servers that procedures name, offered under the names of their own tools.
@@ -89,25 +131,27 @@ pub(crate) fn offered(mut server: ServerDef) -> ServerDef {
 
 impl Sops {
     /// What agents may load. `enforce` says that every procedure binds.
-    pub(crate) fn new(read: Read, root: &Path, enforce: bool) -> std::io::Result<Self> {
+    pub(crate) fn new<'a>(
+        read: Read,
+        roots: impl IntoIterator<Item = &'a Path>,
+        enforce: bool,
+    ) -> std::io::Result<Self> {
+        let only_named = enforce || read.binds();
         let named: std::io::Result<Vec<Named>> = read
             .procedures
             .into_iter()
-            .map(|(path, procedure)| Ok(Named { path: path.canonicalize()?, procedure }))
+            .map(|(path, procedure)| Ok(Named { path: real(&path)?, procedure }))
             .collect();
-        let named = named?;
-        let only_named = enforce || named.iter().any(|named| named.procedure.front.enforce);
-        Ok(Self { named, root: root.canonicalize()?, only_named })
+        let roots: std::io::Result<Vec<PathBuf>> = roots.into_iter().map(real).collect();
+        Ok(Self { named: named?, roots: roots?, remote: None, only_named })
     }
 
-    /// The files of the procedures that were named.
-    pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        self.named.iter().map(|named| named.path.clone()).collect()
-    }
-
-    /// The procedures that were named.
-    pub(crate) fn procedures(&self) -> Vec<Arc<Procedure>> {
-        self.named.iter().map(|named| Arc::clone(&named.procedure)).collect()
+    /// The same, where procedures may be loaded from these hosts too.
+    pub(crate) fn loading_from<N: AsRef<str>>(self, hosts: &[N]) -> anyhow::Result<Self> {
+        if hosts.is_empty() {
+            return Ok(self);
+        }
+        Ok(Self { remote: Some(Remote::new(hosts)?), ..self })
     }
 
     /// The file that is meant: a procedure that was named, by its path or its agent, or whatever
@@ -119,35 +163,60 @@ impl Sops {
         if let Some(named) = self.named.iter().find(by_name) {
             return Ok(named.path.clone());
         }
-        let found = below(&self.root, name);
-        let found = match found {
-            Ok(path) if path.is_file() => path,
-            Ok(_) | Err(NotBelow::Missing { .. }) => {
-                return Err(refused(format!("SOP file not found: {name}")));
-            }
-            Err(outside) => {
-                return Err(refused(format!(
-                    "{outside}; the operator says with --root which folder that is"
-                )));
-            }
-        };
+        let found = self.find_below(name)?;
         if self.only_named && !self.named.iter().any(|named| named.path == found) {
-            let known: Vec<&str> =
-                self.named.iter().map(|named| named.procedure.source.name()).collect();
-            return Err(refused(format!(
-                "`{name}` is not one of the procedures that bind: {}",
-                known.join(", ")
-            )));
+            return Err(self.not_named(name));
         }
         Ok(found)
+    }
+
+    /// A file below one of the folders.
+    fn find_below(&self, name: &str) -> Result<PathBuf, NotLoaded> {
+        let mut outside = None;
+        for root in &self.roots {
+            match below(root, name) {
+                Ok(path) if path.is_file() => return Ok(path),
+                Ok(_) | Err(NotBelow::Missing { .. }) => {}
+                Err(refusal) => outside = outside.or(Some(refusal)),
+            }
+        }
+        Err(refused(match outside {
+            Some(outside) => {
+                format!("{outside}; the operator says with --root which folder that is")
+            }
+            None => format!("SOP file not found: {name}"),
+        }))
+    }
+
+    fn not_named(&self, name: &str) -> NotLoaded {
+        let known: Vec<&str> =
+            self.named.iter().map(|named| named.procedure.source.name()).collect();
+        refused(format!("`{name}` is not one of the procedures that bind: {}", known.join(", ")))
+    }
+}
+
+impl From<Sops> for Catalogue {
+    fn from(sops: Sops) -> Self {
+        let procedures = sops.named.iter().map(|named| Arc::clone(&named.procedure)).collect();
+        let binds = sops.only_named;
+        Self { library: Arc::new(sops), procedures, binds }
     }
 }
 
 #[async_trait]
 impl Library for Sops {
     async fn open(&self, name: &str) -> Result<Arc<Source>, NotLoaded> {
-        if name.starts_with("https://") || name.starts_with("http://") {
-            return Err(refused(format!("`{name}` is not loaded: addresses are not allowed here")));
+        if remote::is_address(name) {
+            if self.only_named {
+                return Err(self.not_named(name));
+            }
+            let Some(remote) = &self.remote else {
+                return Err(refused(format!(
+                    "`{name}` is not loaded: the operator allows no hosts (--allow-host, or \
+                     `sopHosts` in a graph file)"
+                )));
+            };
+            return remote.load(name).await;
         }
         let path = self.find(name)?;
         let shown = name.to_owned();

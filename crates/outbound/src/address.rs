@@ -12,7 +12,13 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
+/// A service of one cloud for its own machines, which has an address among the public ones.
+const AZURE_WIRE_SERVER: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+
 fn is_public_v4(address: Ipv4Addr) -> bool {
+    if address == AZURE_WIRE_SERVER {
+        return false;
+    }
     let [a, b, c, _] = address.octets();
     let is_special = match (a, b, c) {
         // This network, private networks, loopback, link-local.

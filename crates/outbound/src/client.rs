@@ -7,17 +7,20 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::redirect::Policy;
 use url::Url;
 
-use crate::resolve::{NotPublic, PublicOnly};
-use crate::{Hosts, OutboundError, is_public};
+use crate::hosts::Reach;
+use crate::resolve::{AtConnecting, NotPublic};
+use crate::{Hosts, Network, OutboundError};
 
 /// Sends requests to hosts that may be reached.
 #[derive(Clone, Debug)]
 pub struct Client {
-    /// For hosts that nobody named: only public addresses are connected to.
+    /// Connects only to public addresses.
     public: reqwest::Client,
-    /// For hosts that are named.
-    named: reqwest::Client,
+    /// Connects to any.
+    anywhere: reqwest::Client,
+    network: Network,
     hosts: Hosts,
+    only_https: bool,
     limits: Limits,
 }
 
@@ -93,9 +96,21 @@ impl Request {
 impl Client {
     /// A client that reaches these hosts.
     pub fn new(hosts: Hosts, limits: Limits) -> Result<Self, OutboundError> {
+        Self::on(Network::default(), hosts, limits)
+    }
+
+    /// A client that reaches these hosts on another network than this machine's.
+    pub fn on(network: Network, hosts: Hosts, limits: Limits) -> Result<Self, OutboundError> {
         // The first one counts for the whole process; a host program may have chosen another.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let builder = || {
+        let unusable = |error: reqwest::Error| OutboundError::Request(error.to_string());
+        let authorities: Result<Vec<_>, _> = network
+            .authorities
+            .iter()
+            .map(|certificate| reqwest::Certificate::from_der(certificate))
+            .collect();
+        let authorities = authorities.map_err(unusable)?;
+        let build = |only_public| {
             reqwest::Client::builder()
                 // Each redirect is checked and followed by us.
                 .redirect(Policy::none())
@@ -103,16 +118,19 @@ impl Client {
                 .no_proxy()
                 .tcp_nodelay(true)
                 .connect_timeout(CONNECT_TIMEOUT)
+                .dns_resolver(AtConnecting { network: network.clone(), only_public })
+                .tls_certs_merge(authorities.iter().cloned())
+                .build()
+                .map_err(unusable)
         };
-        let build = |builder: reqwest::ClientBuilder| {
-            builder.build().map_err(|error| OutboundError::Request(error.to_string()))
-        };
-        Ok(Self {
-            public: build(builder().dns_resolver(PublicOnly))?,
-            named: build(builder())?,
-            hosts,
-            limits,
-        })
+        let (public, anywhere) = (build(true)?, build(false)?);
+        Ok(Self { public, anywhere, network, hosts, only_https: false, limits })
+    }
+
+    /// The same client for https alone, redirects included.
+    #[must_use]
+    pub fn encrypted(self) -> Self {
+        Self { only_https: true, ..self }
     }
 
     /// The same client with other limits.
@@ -155,24 +173,23 @@ impl Client {
     /// The client that may be used for a URL.
     fn client_for(&self, url: &Url) -> Result<&reqwest::Client, OutboundError> {
         let refused = |why: &str| OutboundError::Url { url: url.to_string(), why: why.to_owned() };
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(refused("it must begin with http:// or https://"));
+        match url.scheme() {
+            "https" => {}
+            _ if self.only_https => return Err(refused("it must begin with https://")),
+            "http" => {}
+            _ => return Err(refused("it must begin with http:// or https://")),
         }
         if url.host().is_none() {
             return Err(refused("it has no host"));
         }
-        if self.hosts.names(url) {
-            return Ok(&self.named);
-        }
-        if !self.hosts.has_strangers() {
-            return Err(OutboundError::NotAllowed { host: host(url) });
-        }
-        // The resolver sees names only.
-        match Hosts::literal_address(url) {
-            Some(address) if !is_public(address) => {
+        match (self.hosts.reach(url), Hosts::literal_address(url)) {
+            (Reach::Never, _) => Err(OutboundError::NotAllowed { host: host(url) }),
+            (Reach::Anywhere, _) => Ok(&self.anywhere),
+            // The resolver sees names only.
+            (Reach::Public, Some(address)) if !(self.network.is_public)(address) => {
                 Err(OutboundError::Refused { host: host(url), address: address.to_string() })
             }
-            _ => Ok(&self.public),
+            (Reach::Public, _) => Ok(&self.public),
         }
     }
 

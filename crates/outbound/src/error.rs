@@ -11,8 +11,8 @@ pub enum OutboundError {
         /// What is wrong with it.
         why: String,
     },
-    /// The host is inside, and nobody named it.
-    #[error("{host} has the address {address}, which is not public, and the host is not allowed")]
+    /// The host is inside, and may not be reached there.
+    #[error("{host} has the address {address}, which is not public")]
     Refused {
         /// The host.
         host: String,

@@ -3,14 +3,36 @@ use std::sync::Arc;
 
 use url::{Host, Url};
 
-/// The hosts that may be reached: those that are named, and those with public addresses unless
-/// only the named ones may be.
+/// The hosts that may be reached: by their names, by their addresses, or by both.
 ///
 /// Names are given by whoever is responsible for the machine, never by what a request says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     named: Arc<[NamedHost]>,
-    only_named: bool,
+    rule: Rule,
+}
+
+/// What counts: a name, an address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Rule {
+    /// Either is enough.
+    #[default]
+    NamedOrPublic,
+    /// The name, whatever its addresses are.
+    Named,
+    /// Both.
+    NamedAndPublic,
+}
+
+/// How a host may be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// At any address.
+    Anywhere,
+    /// At its public addresses.
+    Public,
+    /// Not at all.
+    Never,
 }
 
 /// A text that names no host.
@@ -34,10 +56,18 @@ impl Hosts {
 
     /// No host but these, whatever their addresses are.
     pub fn only<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Result<Self, NotAHost> {
-        Ok(Self { only_named: true, ..Self::default().and(names)? })
+        Ok(Self { rule: Rule::Named, ..Self::default().and(names)? })
     }
 
-    /// These hosts too, whatever their addresses are: `localhost`, `10.0.0.7`, `[::1]:8080`.
+    /// No host but these, and these only at public addresses: a name that somebody else has power
+    /// over does not lead inside.
+    pub fn only_public<N: AsRef<str>>(
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<Self, NotAHost> {
+        Ok(Self { rule: Rule::NamedAndPublic, ..Self::default().and(names)? })
+    }
+
+    /// These hosts too: `localhost`, `10.0.0.7`, `[::1]:8080`.
     pub fn and<N: AsRef<str>>(self, names: impl IntoIterator<Item = N>) -> Result<Self, NotAHost> {
         let mut named = self.named.to_vec();
         for name in names {
@@ -56,13 +86,16 @@ impl Hosts {
         Self { named: named.into(), ..self }
     }
 
-    /// Whether a host that nobody named may be reached at all.
-    pub(crate) fn has_strangers(&self) -> bool {
-        !self.only_named
+    /// How the host of a URL may be reached.
+    pub(crate) fn reach(&self, url: &Url) -> Reach {
+        match (self.rule, self.names(url)) {
+            (Rule::NamedOrPublic | Rule::Named, true) => Reach::Anywhere,
+            (Rule::NamedOrPublic, false) | (Rule::NamedAndPublic, true) => Reach::Public,
+            (Rule::Named | Rule::NamedAndPublic, false) => Reach::Never,
+        }
     }
 
-    /// Whether the host of a URL is named, so that its addresses do not matter.
-    pub(crate) fn names(&self, url: &Url) -> bool {
+    fn names(&self, url: &Url) -> bool {
         let Some(host) = host_of(url) else { return false };
         let port = url.port_or_known_default();
         self.named

@@ -5,6 +5,8 @@
 //! [`Client`] that keeps to it. A host is checked by the addresses that its name has at the moment
 //! of connecting, so that a name cannot change its mind in between; redirects are followed by the
 //! client itself and checked like the first request; time and size of an answer are bounded.
+//! Where names and addresses come from ([`Network`]) can be replaced as a whole, which is how the
+//! guard is tested.
 //!
 //! It knows nothing of graphs, commands, hooks or MCP.
 //!
@@ -35,3 +37,4 @@ pub use address::is_public;
 pub use client::{Client, Limits, Request, Response};
 pub use error::OutboundError;
 pub use hosts::{Hosts, NotAHost};
+pub use resolve::{LookUp, Network, Resolver};

@@ -19,6 +19,6 @@ mod record;
 mod tools;
 
 pub use conversation::{Act, Key, Store, StoreFull};
-pub use library::{Library, NotLoaded};
+pub use library::{Catalogue, Library, NotLoaded};
 pub use memory::{IDLE, InMemory, MAX_CONVERSATIONS};
 pub use procedures::{Audience, Options, Procedures};

@@ -2,6 +2,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcpgraph_diagnostics::{Code, Source};
+use mcpgraph_sop::Procedure;
+
+/// What agents can walk.
+pub struct Catalogue {
+    /// Finds files.
+    pub library: Arc<dyn Library>,
+    /// The procedures the operator named. If one of them binds, all do.
+    pub procedures: Vec<Arc<Procedure>>,
+    /// Whether every procedure binds.
+    pub binds: bool,
+}
 
 /// Where procedures come from.
 #[async_trait]

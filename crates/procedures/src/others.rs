@@ -18,11 +18,13 @@ use crate::record::millis;
 use crate::{Key, Procedures, binding};
 
 impl Procedures {
-    /// Calls a tool that is not ours, if the procedure allows it.
+    /// Calls a tool that is not ours, if the procedure allows it. Where every procedure `binds`,
+    /// nothing can be called before one is loaded.
     pub(crate) async fn call_other(
         &self,
         mut params: CallParams,
         mut call: Call,
+        binds: bool,
     ) -> Result<Raw, RpcError> {
         let key = self.key_of(&call, &params.arguments);
         let permit = match &key {
@@ -32,7 +34,7 @@ impl Procedures {
         let permit = match permit {
             Some(Ok(permit)) => Some(permit),
             Some(Err(refused)) => return Ok(answer::result(Err(refused))),
-            None if self.options.enforce => {
+            None if binds => {
                 return Ok(answer::result(Err(self.lost(&call))));
             }
             None => None,

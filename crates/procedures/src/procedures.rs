@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 use mcpgraph_diagnostics::{Diagnostics, codes, to_json};
 use mcpgraph_engine::LogLevel;
 use mcpgraph_gateway::origin;
-use mcpgraph_journal::Journal;
 use mcpgraph_mcp::message::{Notification, Raw, RpcError};
 use mcpgraph_mcp::mirror::HeaderParameter;
 use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service};
+use mcpgraph_runtime::Instruments;
 use mcpgraph_sop::{Mode, Move, Procedure, Walk};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
@@ -23,7 +24,7 @@ use crate::binding::{self, Shared, View};
 use crate::conversation::new_handle;
 use crate::record::{Records, millis};
 use crate::tools::{self, CONVERSATION, GotoNode, INSTRUCTIONS, LoadGraph, Todos};
-use crate::{Key, Library, Store};
+use crate::{Catalogue, Key, Library, Store};
 
 /// Where a modern client may say which conversation a request belongs to.
 pub(crate) const META_CONVERSATION: &str = "mcpgraph/conversation";
@@ -35,14 +36,10 @@ const SWEEP: Duration = Duration::from_mins(1);
 pub struct Options {
     /// Who the clients are.
     pub audience: Audience,
-    /// Whether every procedure binds.
-    pub enforce: bool,
     /// Whether illegal moves are made all the same, in procedures that do not bind.
     pub lenient: bool,
-    /// The procedures the operator named. If one of them binds, all do.
-    pub procedures: Vec<Arc<Procedure>>,
-    /// Where walks are recorded.
-    pub journal: Option<Arc<Journal>>,
+    /// What walks are recorded in and watched by.
+    pub instruments: Instruments,
 }
 
 /// Who the clients of a server are.
@@ -57,10 +54,12 @@ pub enum Audience {
 /// The server behind every transport.
 pub struct Procedures {
     pub(crate) inner: Arc<dyn Service>,
-    library: Arc<dyn Library>,
+    /// What can be walked; none if there is nothing, and then the three tools are not there.
+    catalogue: ArcSwapOption<Catalogue>,
     store: Arc<dyn Store>,
     broadcaster: Broadcaster,
-    pub(crate) options: Options,
+    audience: Audience,
+    lenient: bool,
     pub(crate) records: Records,
     shared: Mutex<Shared>,
     swept: Mutex<Instant>,
@@ -81,19 +80,42 @@ struct Loaded {
 }
 
 impl Procedures {
-    /// Puts the three tools before those of `inner`.
+    /// Puts the three tools before those of `inner`, once there is something to walk.
     pub fn new(
         inner: Arc<dyn Service>,
-        library: Arc<dyn Library>,
+        catalogue: Option<Catalogue>,
         store: Arc<dyn Store>,
         broadcaster: Broadcaster,
-        mut options: Options,
+        options: Options,
     ) -> Arc<Self> {
-        options.enforce |= options.procedures.iter().any(|procedure| procedure.front.enforce);
-        let records = Records::new(options.journal.clone());
-        let swept = Mutex::new(Instant::now());
-        let shared = Mutex::default();
-        Arc::new(Self { inner, library, store, broadcaster, options, records, shared, swept })
+        let Options { audience, lenient, instruments } = options;
+        Arc::new(Self {
+            inner,
+            catalogue: ArcSwapOption::from_pointee(catalogue),
+            store,
+            broadcaster,
+            audience,
+            lenient,
+            records: Records::new(instruments),
+            shared: Mutex::default(),
+            swept: Mutex::new(Instant::now()),
+        })
+    }
+
+    /// Replaces what can be walked and tells clients. Whoever walks goes on with the procedure that
+    /// was loaded.
+    pub fn replace(&self, catalogue: Option<Catalogue>) {
+        let catalogue = catalogue.map(Arc::new);
+        let is_there = catalogue.is_some();
+        let was_there = self.catalogue.swap(catalogue).is_some();
+        if is_there || was_there {
+            self.broadcaster.send(&Change::Tools);
+        }
+    }
+
+    /// The procedures the operator named.
+    pub fn named(&self) -> Vec<Arc<Procedure>> {
+        self.catalogue.load().as_ref().map_or_else(Vec::new, |now| now.procedures.clone())
     }
 
     /// Ends the records of the walks that are under way.
@@ -105,7 +127,7 @@ impl Procedures {
 
     /// The conversation a request belongs to, if it says so.
     pub(crate) fn key_of(&self, call: &Call, arguments: &serde_json::Value) -> Option<Key> {
-        match (self.options.audience, &call.client.session) {
+        match (self.audience, &call.client.session) {
             (Audience::One, _) => Some(Key::process()),
             (Audience::Many, Some(session)) => Some(Key::session(session)),
             (Audience::Many, None) => {
@@ -118,7 +140,7 @@ impl Procedures {
 
     /// Whether a client has to name its conversation.
     pub(crate) fn needs_handle(&self, client: &Client) -> bool {
-        self.options.audience == Audience::Many && client.session.is_none()
+        self.audience == Audience::Many && client.session.is_none()
     }
 
     /// Does something with the walk of a conversation; none if it has no walk.
@@ -132,15 +154,15 @@ impl Procedures {
         done
     }
 
-    async fn list_tools(&self, call: Call) -> Result<Raw, RpcError> {
+    async fn list_tools(&self, call: Call, catalogue: &Catalogue) -> Result<Raw, RpcError> {
         let needs_handle = self.needs_handle(&call.client);
-        let view = self.view(&call).await;
+        let view = self.view(&call, catalogue).await;
         let listed = self.inner.call(call).await?;
         binding::listing(&listed, &tools::listed(needs_handle), &view)
     }
 
     /// Which of the other tools a client sees.
-    async fn view(&self, call: &Call) -> View {
+    async fn view(&self, call: &Call, catalogue: &Catalogue) -> View {
         let key = self.key_of(call, &serde_json::Value::Null);
         let allowed = match &key {
             Some(key) => {
@@ -154,29 +176,34 @@ impl Procedures {
         match allowed {
             Some(Some(allowed)) => View::Only(allowed),
             Some(None) => View::All,
-            None if !self.options.enforce => View::All,
-            None if key.is_none() => View::Named(binding::named(&self.options.procedures)),
+            None if !catalogue.binds => View::All,
+            None if key.is_none() => View::Named(binding::named(&catalogue.procedures)),
             None => View::Only(binding::named(&[])),
         }
     }
 
-    async fn call_tool(&self, call: Call) -> Result<Raw, RpcError> {
+    async fn call_tool(&self, call: Call, catalogue: &Catalogue) -> Result<Raw, RpcError> {
         let text = call.params.as_deref().map_or("{}", RawValue::get);
         let params: CallParams = serde_json::from_str(text)
             .map_err(|error| RpcError::invalid_params(format!("the parameters: {error}")))?;
         if !binding::is_own(&params.name) {
-            return self.call_other(params, call).await;
+            return self.call_other(params, call, catalogue.binds).await;
         }
         self.sweep().await;
         let answer = match params.name.as_str() {
-            tools::LOAD_GRAPH => self.load(params.arguments, &call).await,
+            tools::LOAD_GRAPH => self.load(params.arguments, &call, catalogue).await,
             tools::TODO => self.plan(params.arguments, &call).await,
             _ => self.go(params.arguments, &call).await,
         };
         Ok(answer::result(answer))
     }
 
-    async fn load(&self, arguments: serde_json::Value, call: &Call) -> Answer {
+    async fn load(
+        &self,
+        arguments: serde_json::Value,
+        call: &Call,
+        catalogue: &Catalogue,
+    ) -> Answer {
         let (key, handle) = match self.key_of(call, &arguments) {
             Some(key) if !self.needs_handle(&call.client) => (key, None),
             // A handle that is not known is not taken: only ours are hard to guess.
@@ -189,10 +216,10 @@ impl Procedures {
             }
         };
         let LoadGraph { sop_file } = parsed(tools::LOAD_GRAPH, arguments)?;
-        let Loaded { procedure, warnings } = self.open(&sop_file).await?;
-        let mode = if self.options.enforce || procedure.front.enforce {
+        let Loaded { procedure, warnings } = self.open(&sop_file, &*catalogue.library).await?;
+        let mode = if catalogue.binds || procedure.front.enforce {
             Mode::Enforced
-        } else if self.options.lenient {
+        } else if self.lenient {
             Mode::Lenient
         } else {
             Mode::Strict
@@ -213,8 +240,8 @@ impl Procedures {
     }
 
     /// Finds and reads a procedure.
-    async fn open(&self, file: &str) -> Result<Loaded, Failure> {
-        let source = self.library.open(file).await.map_err(|problem| {
+    async fn open(&self, file: &str, library: &dyn Library) -> Result<Loaded, Failure> {
+        let source = library.open(file).await.map_err(|problem| {
             Failure::new(problem.code, problem.message).with("sop_file", file)
         })?;
         // A large file takes a while, which others must not wait for.
@@ -332,9 +359,12 @@ impl Procedures {
 #[async_trait]
 impl Service for Procedures {
     async fn call(&self, call: Call) -> Result<Raw, RpcError> {
+        let Some(catalogue) = self.catalogue.load_full() else {
+            return self.inner.call(call).await;
+        };
         match call.method.as_str() {
-            "tools/list" => self.list_tools(call).await,
-            "tools/call" => self.call_tool(call).await,
+            "tools/list" => self.list_tools(call, &catalogue).await,
+            "tools/call" => self.call_tool(call, &catalogue).await,
             _ => self.inner.call(call).await,
         }
     }
@@ -345,8 +375,8 @@ impl Service for Procedures {
 
     async fn describe(&self, client: &Client) -> Description {
         let mut description = self.inner.describe(client).await;
-        let named: Vec<String> = self
-            .options
+        let Some(catalogue) = self.catalogue.load_full() else { return description };
+        let named: Vec<String> = catalogue
             .procedures
             .iter()
             .map(|procedure| format!("{} ({})", procedure.source.name(), procedure.agent()))
@@ -370,14 +400,15 @@ impl Service for Procedures {
 
     async fn closed(&self, client: &Arc<Client>) {
         // Over stdio the conversation ends with the process.
-        if let (Audience::Many, Some(session)) = (self.options.audience, &client.session) {
+        if let (Audience::Many, Some(session)) = (self.audience, &client.session) {
             self.end(&Key::session(session)).await;
         }
         self.inner.closed(client).await;
     }
 
     fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
-        if binding::is_own(tool) { None } else { self.inner.header_parameters(tool) }
+        let is_own = binding::is_own(tool) && self.catalogue.load().is_some();
+        if is_own { None } else { self.inner.header_parameters(tool) }
     }
 }
 

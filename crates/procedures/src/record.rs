@@ -1,11 +1,12 @@
-//! A walk as a run: the same events as a graph's, in the same record.
+//! A walk as a run: the same events as a graph's, in the same record and for the same observers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use mcpgraph_engine::{ErrorKind, Event, Given, LogLevel, RunError, StepId, StepPath};
-use mcpgraph_journal::{Digest, Journal, NewRun, Origin, RunId, RunRecorder};
+use mcpgraph_journal::{Digest, NewRun, Origin, RunId, RunRecorder};
+use mcpgraph_runtime::{Instruments, RunObserver, RunStart};
 use mcpgraph_sop::{Mode, Procedure, Walk};
 use mcpgraph_upstream::NodeOutput;
 use mcpgraph_value::{Map, Value};
@@ -16,13 +17,14 @@ use crate::tools::TODO;
 
 /// The records of the walks under way.
 pub(crate) struct Records {
-    journal: Option<Arc<Journal>>,
+    instruments: Instruments,
     open: Mutex<HashMap<Key, Record>>,
 }
 
 /// The record of one walk. A node is a step; a tool called there is a step inside it.
 struct Record {
-    recorder: RunRecorder,
+    observers: Vec<Box<dyn RunObserver>>,
+    recorder: Option<RunRecorder>,
     began: Instant,
     next: StepId,
     /// How many nodes were come to.
@@ -38,8 +40,8 @@ struct Here {
 }
 
 impl Records {
-    pub(crate) fn new(journal: Option<Arc<Journal>>) -> Self {
-        Self { journal, open: Mutex::default() }
+    pub(crate) fn new(instruments: Instruments) -> Self {
+        Self { instruments, open: Mutex::default() }
     }
 
     /// A walk begins; the one that the conversation had before has ended.
@@ -51,23 +53,31 @@ impl Records {
         file: &str,
         origin: Origin,
     ) {
-        let Some(journal) = &self.journal else { return };
+        let Instruments { journal, observers, .. } = &self.instruments;
+        if journal.is_none() && observers.is_empty() {
+            return;
+        }
+        let id = RunId::new();
         let tool: Arc<str> = procedure.agent().into();
         let digest = Digest::of(procedure.source.text());
-        let started = SystemTime::now();
-        let mut recorder = journal.begin(NewRun {
-            id: RunId::new(),
-            tool: Arc::clone(&tool),
-            digest,
-            definition: Some(procedure.source.text().into()),
-            origin,
-            started,
+        let at = SystemTime::now();
+        let start = RunStart { id, graph: None, tool: &tool, digest, origin: &origin, at };
+        let observers = observers.iter().filter_map(|observer| observer.begin(&start)).collect();
+        let recorder = journal.as_ref().map(|journal| {
+            journal.begin(NewRun {
+                id,
+                tool: Arc::clone(&tool),
+                digest,
+                definition: Some(procedure.source.text().into()),
+                origin: origin.clone(),
+                started: at,
+            })
         });
-        let clock = millis(started);
+        let began = Instant::now();
+        let mut record = Record { observers, recorder, began, next: 0, nodes: 0, here: None };
         let input = Map::from_iter([("sop_file", file), ("mode", mode.name())]).into();
-        recorder.record(Event::Started { tool, digest, input, given: Given { seed: 0, clock } });
-        recorder.hand_over();
-        let record = Record { recorder, began: Instant::now(), next: 0, nodes: 0, here: None };
+        let given = Given { seed: 0, clock: millis(at) };
+        record.tell(Event::Started { tool, digest, input, given });
         let before = self.open.lock().insert(key.clone(), record);
         if let Some(before) = before {
             before.end(None);
@@ -180,7 +190,10 @@ impl Records {
     /// Waits, but not for ever, until what happened in a conversation is in the record: what an
     /// agent has heard of is never lost.
     pub(crate) async fn committed(&self, key: &Key) {
-        let commit = self.open.lock().get_mut(key).map(|record| record.recorder.committed());
+        let commit = {
+            let mut open = self.open.lock();
+            open.get_mut(key).and_then(|record| Some(record.recorder.as_mut()?.committed()))
+        };
         if let Some(commit) = commit {
             // A loss is counted and logged where it happens; it is no reason to fail a call.
             commit.await;
@@ -208,10 +221,15 @@ impl Record {
         Duration::from_micros(u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// Records an event that others can read at once: who knows when the agent goes on.
+    /// Tells everyone of an event. It can be read at once: who knows when the agent goes on.
     fn tell(&mut self, event: Event) {
-        self.recorder.record(event);
-        self.recorder.hand_over();
+        for observer in &mut self.observers {
+            observer.event(&event);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(event);
+            recorder.hand_over();
+        }
     }
 
     fn leave(&mut self, edge: Option<Arc<str>>) {

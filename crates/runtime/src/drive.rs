@@ -141,7 +141,14 @@ impl Runtime {
             answer,
         } = execution;
         let clock = Clock::at(begun.as_ref().map_or(Duration::ZERO, |begun| begun.now));
-        let start = RunStart { id, graph: &graph, tool: &tool, origin: &origin, at: clock.began() };
+        let start = RunStart {
+            id,
+            graph: Some(&graph),
+            tool: &tool.name,
+            digest: tool.digest,
+            origin: &origin,
+            at: clock.began(),
+        };
         let Instruments { journal, observers, live } = &self.instruments;
         let observers = observers.iter().filter_map(|observer| observer.begin(&start)).collect();
         let recorder = journal.as_ref().map(|journal| {

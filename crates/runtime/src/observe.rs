@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use mcpgraph_engine::{Event, StepId};
-use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_graph::{Digest, Graph};
 use mcpgraph_journal::{Journal, Origin, Redaction, RunId, TraceContext};
 
 use crate::LiveRuns;
@@ -60,10 +60,13 @@ pub trait RunObserver: Send {
 pub struct RunStart<'a> {
     /// Its id.
     pub id: RunId,
-    /// The graph it belongs to.
-    pub graph: &'a Arc<Graph>,
-    /// The tool that was called.
-    pub tool: &'a Arc<Tool>,
+    /// The graph that is executed; none where somebody outside decides what comes next, as in the
+    /// walk of a procedure.
+    pub graph: Option<&'a Arc<Graph>>,
+    /// The name of the tool that was called.
+    pub tool: &'a Arc<str>,
+    /// The digest of what the tool was made from.
+    pub digest: Digest,
     /// Who asked.
     pub origin: &'a Origin,
     /// When.

@@ -22,6 +22,7 @@ const MAX_EXPRESSION_BYTES: usize = 4096;
 pub(crate) struct Outlines(Mutex<HashMap<Digest, Arc<Outline>>>);
 
 /// The nodes of all tools of a graph.
+#[derive(Default)]
 pub(crate) struct Outline {
     /// By the tool's name, then by the node's id.
     tools: HashMap<Arc<str>, HashMap<Arc<str>, NodeOutline>>,
@@ -50,15 +51,17 @@ pub(crate) enum Target {
 impl Outlines {
     /// The outline for a run.
     pub(crate) fn of(&self, run: &RunStart<'_>) -> Arc<Outline> {
+        // Of a run without a graph its events tell all there is.
+        let Some(graph) = run.graph else { return Arc::default() };
         let mut known = self.0.lock();
-        if let Some(outline) = known.get(&run.graph.digest) {
+        if let Some(outline) = known.get(&graph.digest) {
             return Arc::clone(outline);
         }
         if known.len() >= MAX_REMEMBERED {
             known.clear();
         }
-        let outline = Arc::new(Outline::of(run.graph));
-        known.insert(run.graph.digest, Arc::clone(&outline));
+        let outline = Arc::new(Outline::of(graph));
+        known.insert(graph.digest, Arc::clone(&outline));
         outline
     }
 }

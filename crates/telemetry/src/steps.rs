@@ -58,7 +58,7 @@ impl<T> OpenSteps<T> {
     /// None yet, in a run that begins.
     pub(crate) fn new(run: &RunStart<'_>, outline: Arc<Outline>) -> Self {
         Self {
-            tool: Arc::clone(&run.tool.name),
+            tool: Arc::clone(run.tool),
             first: run.origin.parent.map_or(0, |parent| parent.from),
             outline,
             by_id: HashMap::new(),

@@ -78,7 +78,7 @@ fn backend_kind(record: &Record<'_>, lookup: Lookup<'_>, problems: &mut Problems
         "http" => {
             let headers = inner.map("headers", problems).unwrap_or_default();
             let headers = expand_map(headers, lookup, problems);
-            let allow_hosts = texts("allow_hosts", Shape::Name, &inner, problems);
+            let allow_hosts = inner.texts("allow_hosts", Shape::Name, problems);
             Some(BackendKind::Http { url: text("url", problems), headers, allow_hosts })
         }
         kind => {
@@ -127,10 +127,10 @@ fn parts(
         allow: Allow {
             union: record.flag("allow_union", problems).unwrap_or(false),
             subqueries: record.flag("allow_subqueries", problems).unwrap_or(false),
-            functions: texts("allow_functions", Shape::Name, record, problems),
+            functions: record.texts("allow_functions", Shape::Name, problems),
         },
         headers: text_map("headers", record, problems),
-        argv: argv.then(|| texts("argv", Shape::Scalar, record, problems)),
+        argv: argv.then(|| record.texts("argv", Shape::Scalar, problems)),
         stdin: record.text("stdin", problems),
         success_codes,
         url: record.text("url", problems),
@@ -305,11 +305,6 @@ fn list_schema(span: Span) -> Json {
     let array = Arc::new(Tree::new(span, Kind::String(text("array"))));
     let member = Member { key: text("type"), value: array };
     Json::new(&Arc::new(Tree::new(span, Kind::Map(vec![member]))))
-}
-
-fn texts(name: &str, shape: Shape, record: &Record<'_>, problems: &mut Problems) -> Vec<Text> {
-    let items = record.list(name, problems).unwrap_or_default();
-    items.iter().filter_map(|item| text_of(shape, item, name, problems)).collect()
 }
 
 fn text_map(name: &str, record: &Record<'_>, problems: &mut Problems) -> Vec<(Text, Text)> {

@@ -4,7 +4,7 @@ use mcpgraph_diagnostics::{Span, codes};
 
 use super::command::{backends, command_tool, is_command_tool};
 use super::problems::{Problems, quoted};
-use super::record::{Record, Strangers, text_of};
+use super::record::{Record, Strangers};
 use super::server::servers;
 use super::tool::{limits, tool};
 use super::variables::Lookup;
@@ -32,19 +32,10 @@ pub(crate) fn graph_file(
     let limits = record
         .record("executionLimits", problems)
         .map_or(default, |record| limits(&record, default, problems));
-    let redact = record
-        .list("redact", problems)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|item| text_of(Shape::Name, item, "redact", problems))
-        .collect();
+    let redact = record.texts("redact", Shape::Name, problems);
     let discovery = record.word("discovery", problems).is_some_and(|word| word.value == "on");
-    let sops = record
-        .list("sops", problems)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|item| text_of(Shape::Name, item, "sops", problems))
-        .collect();
+    let sops = record.texts("sops", Shape::Name, problems);
+    let sop_hosts = record.texts("sopHosts", Shape::Name, problems);
     let members = record.map("mcpServers", problems).unwrap_or_default();
     let servers = servers(members, Origin::Graph, lookup, problems);
     let backends = backends(&record, lookup, problems);
@@ -78,6 +69,7 @@ pub(crate) fn graph_file(
         redact,
         discovery,
         sops,
+        sop_hosts,
         servers,
         backends,
         tools,

@@ -127,6 +127,12 @@ impl<'t> Record<'t> {
         }
     }
 
+    /// The texts of a list, each of a shape.
+    pub(crate) fn texts(&self, name: &str, shape: Shape, problems: &mut Problems) -> Vec<Text> {
+        let items = self.list(name, problems).unwrap_or_default();
+        items.iter().filter_map(|item| text_of(shape, item, name, problems)).collect()
+    }
+
     /// The members of a mapping with free names; nothing stands for an empty one where the mapping
     /// is optional.
     pub(crate) fn map(&self, name: &str, problems: &mut Problems) -> Option<&'t [Member]> {

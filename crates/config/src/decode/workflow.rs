@@ -61,12 +61,7 @@ pub(super) fn workflow(
             tool: record.text("tool", problems),
             client: record.text("client", problems),
         }),
-        allow_hosts: record
-            .list("allowHosts", problems)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|item| text_of(Shape::Name, item, "allowHosts", problems))
-            .collect(),
+        allow_hosts: record.texts("allowHosts", Shape::Name, problems),
         limits: own_limits.map_or(base, |record| limits(&record, base, problems)),
         nodes,
         edges,

@@ -44,6 +44,11 @@ pub(crate) static FILE: Table = Table {
             "Procedures that agents walk: markdown files, relative to this file. They add the tools `load_graph`, `todo` and `goto_node`.",
         ),
         Key::optional(
+            "sopHosts",
+            Shape::List(&Shape::Name),
+            "The hosts from which agents may load further procedures over https, at public addresses only: `docs.example.com`. None if it is not given.",
+        ),
+        Key::optional(
             "backend",
             Shape::Record(&BACKEND),
             "Where commands are carried out that name no backend.",

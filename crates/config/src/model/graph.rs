@@ -28,6 +28,8 @@ pub struct GraphFile {
     pub discovery: bool,
     /// The files of procedures that agents walk.
     pub sops: Vec<Text>,
+    /// The hosts from which agents may load further procedures.
+    pub sop_hosts: Vec<Text>,
     /// The upstream servers in the order of the file; those merged in from elsewhere follow.
     pub servers: Vec<ServerDef>,
     /// Where commands are carried out.

@@ -230,6 +230,8 @@ Examples:
   mcpgraph sop support.md --http 127.0.0.1:8080       over HTTP at http://127.0.0.1:8080/mcp
   mcpgraph sop support.md --enforce -m mcp.json       only the tools of the current node can be
                                                       called, from the servers of an mcp.json too
+  mcpgraph sop support.md --allow-host docs.example.com
+                                                      load_graph takes https://docs.example.com/… too
   mcpgraph check support.md                           find everything that is wrong with it")]
 pub(crate) struct SopArgs {
     /// The procedures
@@ -252,9 +254,13 @@ pub(crate) struct SopArgs {
     #[arg(long, conflicts_with = "enforce")]
     pub(crate) lenient: bool,
 
-    /// The folder in which agents find other procedures; the current one if not said
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<PathBuf>,
+    /// A folder in which agents find other procedures; the current one if not said
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) root: Vec<PathBuf>,
+
+    /// A host from which agents may load procedures over https, at public addresses only
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow_host: Vec<String>,
 
     /// An mcp.json whose servers' tools are offered too
     #[arg(short, long, value_name = "FILE")]

@@ -1,5 +1,4 @@
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
@@ -11,7 +10,7 @@ use mcpgraph_mcp::server::{
     Broadcaster, Guard, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
     standard_streams,
 };
-use mcpgraph_procedures::{Audience, InMemory, Options, Procedures};
+use mcpgraph_procedures::{Audience, Catalogue, InMemory, Options, Procedures};
 use mcpgraph_studio::{Studio, Workshop};
 use mcpgraph_workflows::Library;
 use tokio::net::TcpListener;
@@ -23,8 +22,8 @@ use super::toolkit::OnDisk;
 use super::watch::Watch;
 use super::{Exit, Threads, authorize, block_on, output, usage};
 use crate::load::{self, Files};
-use crate::sops::{self, Sops};
-use crate::{McpGraph, reload, stored};
+use crate::reload::{self, Face};
+use crate::{McpGraph, sops, stored};
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
@@ -131,18 +130,13 @@ pub(super) struct Served {
     pub(super) file: GraphFile,
     pub(super) graph: Arc<Graph>,
     /// The procedures beside the graph's tools.
-    pub(super) sops: Option<(Sops, Walking)>,
+    pub(super) catalogue: Option<Catalogue>,
+    /// Whether illegal moves are made all the same, in procedures that do not bind.
+    pub(super) lenient: bool,
     /// The files the graph comes from, if it comes from any.
     pub(super) files: Option<Files>,
     /// What the files said when they were read, if their changes are to be followed.
     pub(super) seen: Option<reload::Fingerprint>,
-}
-
-/// How strictly procedures are walked.
-#[derive(Clone, Copy)]
-pub(super) struct Walking {
-    pub(super) enforce: bool,
-    pub(super) lenient: bool,
 }
 
 fn serve_files(
@@ -161,14 +155,9 @@ fn serve_files(
         _ if has_studio && Exit::of(&loaded.diagnostics) == Exit::Failure => nothing()?,
         _ => return Ok(Exit::of(&loaded.diagnostics)),
     };
-    let sops = if file.sops.is_empty() {
-        None
-    } else {
-        let folder = files.graph.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let library = Sops::new(sops::of_graph(&file), folder.unwrap_or(Path::new(".")), false)?;
-        Some((library, Walking { enforce: false, lenient: false }))
-    };
-    serve_loaded(Served { file, graph, sops, files: Some(files), seen }, transport, history)
+    let catalogue = sops::catalogue_of(&file)?;
+    let served = Served { file, graph, catalogue, lenient: false, files: Some(files), seen };
+    serve_loaded(served, transport, history)
 }
 
 /// Serves until the client goes away or the process is told to end.
@@ -177,7 +166,7 @@ pub(super) fn serve_loaded(
     transport: Transport,
     history: &HistoryArgs,
 ) -> anyhow::Result<Exit> {
-    let Served { file, graph, sops, files, seen } = served;
+    let Served { file, graph, catalogue, lenient, files, seen } = served;
     let has_studio = matches!(transport, Transport::Http { has_studio: true, .. });
     let (threads, audience) = match transport {
         Transport::Stdio => (Threads::One, Audience::One),
@@ -198,22 +187,17 @@ pub(super) fn serve_loaded(
             }
             None => None,
         };
-        let paths = sops.as_ref().map_or_else(Vec::new, |(library, _)| library.paths());
-        let procedures = sops.map(|(library, Walking { enforce, lenient })| {
-            let options = Options {
-                audience,
-                enforce,
-                lenient,
-                procedures: library.procedures(),
-                journal: watch.journal().cloned(),
-            };
-            let store = Arc::new(InMemory::default());
-            let inner = Arc::clone(&gateway) as _;
-            Procedures::new(inner, Arc::new(library), store, broadcaster.clone(), options)
-        });
-        let service: Arc<dyn Service> = match &procedures {
-            Some(procedures) => Arc::clone(procedures) as _,
-            None => Arc::clone(&gateway) as _,
+        let procedures = Procedures::new(
+            Arc::clone(&gateway) as _,
+            catalogue,
+            Arc::new(InMemory::default()),
+            broadcaster.clone(),
+            Options { audience, lenient, instruments: watch.instruments() },
+        );
+        let face = Face {
+            product: Arc::clone(&product),
+            gateway: Arc::clone(&gateway),
+            procedures: Arc::clone(&procedures),
         };
         let changes = tokio::spawn(Arc::clone(&gateway).follow_upstreams());
         let watched = tokio::spawn(Arc::clone(&gateway).follow_watched());
@@ -221,18 +205,20 @@ pub(super) fn serve_loaded(
             let gateway = Arc::clone(&gateway);
             async move { gateway.check_names().await }
         });
-        let reload = files.clone().zip(seen).map(|(files, seen)| {
-            tokio::spawn(reload::follow(files, seen, Arc::clone(&product), gateway.clone()))
+        let reload = files
+            .clone()
+            .zip(seen)
+            .map(|(files, seen)| tokio::spawn(reload::follow(files, seen, face.clone())));
+        let workshop = files.filter(|_| has_studio).map(|files| Workshop {
+            documents: Arc::new(OnDisk::new(files, watch.instruments())),
+            upstreams: Arc::clone(product.upstreams()),
+            procedures: {
+                let procedures = Arc::clone(&procedures);
+                Box::new(move || sops::read_again(&procedures.named()))
+            },
+            serve: Box::new(move |file, graph| face.replace(file, graph)),
         });
-        let workshop = files.filter(|_| has_studio).map(|files| {
-            let (served, at) = (Arc::clone(&product), Arc::clone(&gateway));
-            Workshop {
-                documents: Arc::new(OnDisk::new(files, watch.instruments())),
-                upstreams: Arc::clone(product.upstreams()),
-                procedures: Box::new(move || sops::read_again(&paths)),
-                serve: Box::new(move |file, graph| served.replace(&at, file, graph)),
-            }
-        });
+        let service = Arc::clone(&procedures) as _;
         let outcome = over(transport, service, broadcaster, |config| {
             watch.shown().map(|shown| {
                 mcpgraph_studio::router(Studio {
@@ -257,9 +243,8 @@ pub(super) fn serve_loaded(
             // It has the store, which is closed when nobody has it any more.
             drop(stored.await);
         }
-        if let Some(procedures) = procedures {
-            procedures.close().await;
-        }
+        procedures.close().await;
+        drop(procedures);
         product.close().await;
         drop(product);
         watch.end().await;

@@ -1,10 +1,10 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mcpgraph_diagnostics::Source;
 
 use super::args::{HistoryArgs, SopArgs};
 use super::serve::{self, Served, Transport};
-use super::{Exit, output};
+use super::{Exit, output, usage};
 use crate::load;
 use crate::sops::{self, Sops};
 
@@ -12,8 +12,7 @@ use crate::sops::{self, Sops};
 pub(super) fn sop(args: &SopArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     let transport = Transport::of(args.http, args.insecure, (&[], &[]), history)?;
     let read = sops::read_all(args.paths.iter().map(PathBuf::as_path));
-    let enforce =
-        args.enforce || read.procedures.iter().any(|(_, procedure)| procedure.front.enforce);
+    let enforce = args.enforce || read.binds();
     let loaded = load::load_sops(&server_text(&read), &read, args.mcp.as_deref(), enforce);
     let mut diagnostics = read.diagnostics.clone();
     diagnostics.extend(loaded.diagnostics);
@@ -22,11 +21,14 @@ pub(super) fn sop(args: &SopArgs, history: &HistoryArgs) -> anyhow::Result<Exit>
     else {
         return Ok(Exit::of(&diagnostics));
     };
-    let root = args.root.as_deref().unwrap_or(Path::new("."));
-    let library = Sops::new(read, root, enforce)
-        .map_err(|error| anyhow::anyhow!("cannot use the folder `{}`: {error}", root.display()))?;
-    let sops = Some((library, serve::Walking { enforce, lenient: args.lenient }));
-    serve::serve_loaded(Served { file, graph, sops, files: None, seen: None }, transport, history)
+    let roots = args.root.iter().map(PathBuf::as_path);
+    let sops = Sops::new(read, roots, enforce)?
+        .loading_from(&args.allow_host)
+        .map_err(|error| usage(error.to_string()))?;
+    let catalogue = Some(sops.into());
+    let lenient = args.lenient;
+    let served = Served { file, graph, catalogue, lenient, files: None, seen: None };
+    serve::serve_loaded(served, transport, history)
 }
 
 /// A graph file without tools of its own, for the server to introduce itself by.

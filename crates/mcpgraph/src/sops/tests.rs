@@ -6,13 +6,15 @@ const PLAIN: &str = "---\nagent: desk\n---\n```mermaid\nflowchart TD\nSTART --> 
 
 fn sops(folder: &Path, enforce: bool) -> Sops {
     fs::create_dir_all(folder.join("root/inner")).unwrap();
+    fs::create_dir_all(folder.join("empty")).unwrap();
     fs::write(folder.join("root/a.md"), PLAIN).unwrap();
     fs::write(folder.join("root/inner/b.md"), PLAIN).unwrap();
     fs::write(folder.join("secret.md"), PLAIN).unwrap();
     fs::write(folder.join("named.md"), PLAIN.replace("desk", "other")).unwrap();
     std::os::unix::fs::symlink(folder.join("secret.md"), folder.join("root/link.md")).ok();
     let named = folder.join("named.md");
-    Sops::new(read_all([named.as_path()]), &folder.join("root"), enforce).unwrap()
+    Sops::new(read_all([named.as_path()]), [&*folder.join("empty"), &*folder.join("root")], enforce)
+        .unwrap()
 }
 
 #[tokio::test]
@@ -35,7 +37,7 @@ async fn nothing_outside_the_root_is_loaded() {
         assert_eq!(problem.message, format!("SOP file not found: {name}"));
     }
     let problem = sops.open("https://example.com/a.md").await.unwrap_err();
-    assert!(problem.message.contains("addresses are not allowed"), "{}", problem.message);
+    assert!(problem.message.contains("the operator allows no hosts"), "{}", problem.message);
 }
 
 #[tokio::test]
@@ -44,5 +46,8 @@ async fn where_a_procedure_binds_no_other_is_loaded() {
     let sops = sops(folder.path(), true);
     assert!(sops.open("other").await.is_ok());
     let problem = sops.open("a.md").await.unwrap_err();
+    assert!(problem.message.contains("is not one of the procedures that bind"));
+    let sops = sops.loading_from(&["example.com"]).unwrap();
+    let problem = sops.open("https://example.com/a.md").await.unwrap_err();
     assert!(problem.message.contains("is not one of the procedures that bind"));
 }

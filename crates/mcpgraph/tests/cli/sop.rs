@@ -3,3 +3,4 @@
 mod agent;
 mod binding;
 mod walk;
+mod watched;

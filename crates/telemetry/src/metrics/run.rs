@@ -31,7 +31,7 @@ pub(super) struct Counted {
 impl Counted {
     pub(super) fn begin(registry: Arc<Registry>, run: &RunStart<'_>) -> Self {
         registry.runs_active.add(1);
-        let tool = Arc::clone(&run.tool.name);
+        let tool = Arc::clone(run.tool);
         let steps = OpenSteps::new(run, registry.outlines.of(run));
         Self { registry, tool, steps, latest: Duration::ZERO, has_ended: false }
     }

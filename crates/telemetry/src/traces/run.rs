@@ -20,8 +20,9 @@ use crate::steps::OpenSteps;
 
 /// Begins the span of a run; where it is not to be recorded, only its context is passed on.
 pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObserver> {
-    let is_mcp = run.origin.face == Face::Mcp;
-    let name = &run.tool.name;
+    // What goes on over many requests is not the answer to one of them.
+    let is_mcp = run.origin.face == Face::Mcp && run.graph.is_some();
+    let name = run.tool;
     let builder = if is_mcp {
         SpanBuilder::from_name(format!("{} {name}", key::TOOLS_CALL)).with_kind(SpanKind::Server)
     } else {
@@ -59,7 +60,7 @@ fn describe(span: &mut Span, run: &RunStart<'_>) {
     let origin = run.origin;
     span.set_attribute(KeyValue::new(key::RUN, run.id.to_string()));
     span.set_attribute(KeyValue::new(key::FACE, origin.face.name()));
-    span.set_attribute(KeyValue::new(key::DIGEST, run.tool.digest.to_string()));
+    span.set_attribute(KeyValue::new(key::DIGEST, run.digest.to_string()));
     if let Some(version) = &origin.protocol {
         span.set_attribute(key::text(key::PROTOCOL_VERSION, version));
     }

@@ -58,7 +58,14 @@ fn observe(observer: &dyn Observer, at: SystemTime, parent: Option<Parent>) {
     let graph = compile(GRAPH).unwrap();
     let tool = graph.tool("greeting").unwrap();
     let origin = Origin { parent, ..Origin::default() };
-    let start = RunStart { id: RunId::new(), graph: &graph, tool, origin: &origin, at };
+    let start = RunStart {
+        id: RunId::new(),
+        graph: Some(&graph),
+        tool: &tool.name,
+        digest: tool.digest,
+        origin: &origin,
+        at,
+    };
     let mut run = observer.begin(&start).unwrap();
     for event in events(tool) {
         run.event(&event);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::agent::{Agent, Server, Way, sop};
-use crate::product::{BINARY, Era, command, repository};
+use crate::product::{BINARY, Era, command, eventually, repository};
 
 const DESK: &str = "examples/order-desk.md";
 
@@ -226,6 +226,43 @@ tools:
         String::from_utf8(broken.stderr).unwrap().contains("desk/free.md"),
         "the file is named"
     );
+}
+
+#[test]
+fn a_change_of_the_list_is_served_without_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = |rest: &str| {
+        let text = format!("server: {{ name: both, version: '1' }}\n{rest}tools: []\n");
+        fs::write(folder.path().join("graph.yaml"), text).unwrap();
+    };
+    fs::copy(repository().join(DESK), folder.path().join("desk.md")).unwrap();
+    let free = "---\nagent: free\n---\n```mermaid\nflowchart TD\nSTART --> END\n```\n";
+    fs::write(folder.path().join("free.md"), free).unwrap();
+    graph("");
+    let mut command = command();
+    command.args(["-g", "graph.yaml", "--no-history"]).current_dir(folder.path());
+    let mut server = Server::start(command, Way::Stdio(Era::Modern));
+    let mut agent = server.agent();
+    assert_eq!(server.tools(&agent), Vec::<String>::new());
+
+    graph("sops: [free.md]\n");
+    eventually("the three tools are there", || server.tools(&agent) == own());
+    server.load(&mut agent, "free");
+    server.go(&mut agent, "START");
+
+    // One that binds brings its servers; who has walked before goes on.
+    graph("sops: [desk.md, free.md]\n");
+    eventually("the second procedure is there", || {
+        let loaded = server.call(&mut agent, "load_graph", json!({ "sop_file": "order_desk" }));
+        loaded["isError"] != true
+    });
+    to_check(&mut server, &mut agent);
+    let order = server.call(&mut agent, "get_order", json!({ "id": "A-100" }));
+    assert_eq!(order["structuredContent"]["status"], "pending", "{order}");
+
+    graph("");
+    eventually("the tools are gone", || server.tools(&agent).is_empty());
+    server.end();
 }
 
 #[test]

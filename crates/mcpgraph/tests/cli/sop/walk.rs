@@ -372,7 +372,10 @@ fn files_outside_the_root_and_broken_files_are_refused() {
         ("../Cargo.toml", "`../Cargo.toml` is not below the folder that may be read"),
         ("/etc/passwd", "`/etc/passwd` is not below the folder that may be read"),
         ("nope.md", "SOP file not found: nope.md"),
-        ("https://example.com/a.md", "`https://example.com/a.md` is not loaded"),
+        (
+            "https://example.com/a.md",
+            "`https://example.com/a.md` is not loaded: the operator allows no hosts",
+        ),
     ] {
         let answer = server.refuse(&mut agent, "load_graph", json!({ "sop_file": name }));
         assert!(answer["error"].as_str().unwrap().starts_with(said), "{answer}");
@@ -385,6 +388,30 @@ fn files_outside_the_root_and_broken_files_are_refused() {
     assert_eq!((&problem["line"], &problem["column"]), (&json!(7), &json!(27)));
     let doubtful = server.load(&mut agent, "broken/18_tools_not_listed.md");
     assert_eq!(doubtful["warnings"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn addresses_are_loaded_only_from_hosts_that_are_named_and_public() {
+    let file = &procedure("retail_a.md");
+    let allowed = ["--allow-host", "127.0.0.1", "--allow-host", "localhost", "--no-history"];
+    let arguments: Vec<&str> = [file.as_str()].into_iter().chain(allowed).collect();
+    let mut server = Server::start(sop(&arguments), Way::Stdio(Era::Legacy));
+    let mut agent = server.agent();
+    for (address, said) in [
+        ("https://127.0.0.1:1/a.md", "has the address 127.0.0.1, which is not public"),
+        ("https://localhost:1/a.md", "which is not public"),
+        ("https://169.254.169.254/latest", "is not among the hosts that are allowed"),
+        ("http://localhost:1/a.md", "it must begin with https://"),
+        ("HTTPS://example.com/a.md", "is not among the hosts that are allowed"),
+    ] {
+        let answer = server.refuse(&mut agent, "load_graph", json!({ "sop_file": address }));
+        assert!(answer["error"].as_str().unwrap().contains(said), "{answer}");
+        assert_eq!(answer["code"], "MG0520");
+    }
+    server.end();
+    let wrong = sop(&[file, "--allow-host", "https://a/b"]).output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8(wrong.stderr).unwrap().contains("`https://a/b` is not a host"));
 }
 
 #[test]
