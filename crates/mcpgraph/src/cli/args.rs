@@ -231,7 +231,7 @@ Examples:
   mcpgraph sop support.md --enforce -m mcp.json       only the tools of the current node can be
                                                       called, from the servers of an mcp.json too
   mcpgraph sop support.md --allow-host docs.example.com
-                                                      load_graph takes https://docs.example.com/… too
+                                                      addresses of that host can be loaded too
   mcpgraph check support.md                           find everything that is wrong with it")]
 pub(crate) struct SopArgs {
     /// The procedures
@@ -254,7 +254,7 @@ pub(crate) struct SopArgs {
     #[arg(long, conflicts_with = "enforce")]
     pub(crate) lenient: bool,
 
-    /// A folder in which agents find other procedures; the current one if not said
+    /// A folder in which agents find other procedures
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: Vec<PathBuf>,
 
