@@ -89,6 +89,15 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Measures the JSONata engine, which the crate's own benchmark does.
+pub(crate) fn jsonata(workspace: &Workspace) -> anyhow::Result<()> {
+    run_visibly(
+        cargo()
+            .args(["bench", "--package", "mcpgraph-jsonata", "--bench", "compare"])
+            .current_dir(&workspace.root),
+    )
+}
+
 fn install_peer(workspace: &Workspace, folder: &std::path::Path) -> anyhow::Result<PathBuf> {
     let peer = folder.join("node_modules/mcpgraph/dist/main.js");
     if !peer.exists() {

@@ -34,7 +34,11 @@ enum Task {
     /// Runs everything that must pass: tests, documentation tests, formatting, lints
     Test,
     /// Measures mcpgraph beside the npm package `mcpgraph` and prints ratios
-    Bench,
+    Bench {
+        /// Measure the JSONata engine instead, beside the reference and `jsonata-core`
+        #[arg(value_enum)]
+        part: Option<BenchPart>,
+    },
     /// Builds the pages of the studio; needs npm
     Studio {
         /// Serve them from their sources instead, beside a running `mcpgraph studio`
@@ -46,11 +50,19 @@ enum Task {
     StartOrder,
 }
 
+/// What can be measured alone.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum BenchPart {
+    /// Expressions, in one process
+    Jsonata,
+}
+
 fn main() -> ExitCode {
     let result = Workspace::find().and_then(|workspace| match Cli::parse().task {
         Task::SetupTests => setup_tests::run(&workspace),
         Task::Test => test::run(&workspace),
-        Task::Bench => bench::run(&workspace),
+        Task::Bench { part: None } => bench::run(&workspace),
+        Task::Bench { part: Some(BenchPart::Jsonata) } => bench::jsonata(&workspace),
         Task::Studio { dev } => studio::run(&workspace, dev),
         Task::StartOrder => start_order::run(&workspace),
     });

@@ -9,7 +9,7 @@ mod files;
 mod mutate;
 mod wire;
 
-pub use expressions::{jsonata, jsonlogic, jsonpath};
+pub use expressions::{jsonata, jsonata_syntax, jsonlogic, jsonpath};
 pub use files::{graph_file, mcp_json, procedure, test_file};
 pub use mutate::Mutations;
 pub use wire::json_rpc;

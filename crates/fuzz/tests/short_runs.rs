@@ -72,9 +72,8 @@ fn procedures() {
     run("procedure", mcpgraph_fuzz::procedure, seeds);
 }
 
-#[test]
-fn jsonata() {
-    let seeds = texts(&[
+fn jsonata_seeds() -> Vec<Vec<u8>> {
+    texts(&[
         "$.entry.n * 2 + items[price > 1].price ~> $sum()",
         "items^(>price){name: $sum(price)}",
         "($f := function($n) { $n <= 1 ? 1 : $n * $f($n - 1) }; $f(20))",
@@ -84,7 +83,23 @@ fn jsonata() {
         r##"$now() & $fromMillis(1510067557121, "[Y0001]-[M01]-[D01]") & $formatNumber(12345.6, "#,##0.00")"##,
         "items@$i#$n.{ 'n': $n, 'p': %.entry.n, 'all': **.a }",
         r#"$eval("[1..5]") ?? $lookup($, "0") ?: "none""#,
-    ]);
+    ])
+}
+
+#[test]
+fn jsonata_syntax() {
+    let mut seeds = jsonata_seeds();
+    seeds.extend(texts(&["[1, +] & (2 *) & {\"a\" 3}", "a@$b#$c.%.**[`x y`]^(<z, >w){d: e}"]));
+    run("jsonata_syntax", mcpgraph_fuzz::jsonata_syntax, seeds);
+}
+
+#[test]
+fn jsonata() {
+    let mut seeds = jsonata_seeds();
+    seeds.extend(texts(&[
+        "$sort($, function($a, $b) { $a > $b })\0[3, 1.5, -2, 1e300]",
+        "**.$type($)\0{\"a\": [{\"b\": [[1], {}]}, null, \"\"]}",
+    ]));
     run("jsonata", mcpgraph_fuzz::jsonata, seeds);
 }
 

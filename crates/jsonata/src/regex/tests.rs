@@ -46,3 +46,37 @@ fn catastrophic_patterns_end() {
     let regex = Regex::new(r"(a*)*\1(?=b)c", RegexFlags::default()).unwrap();
     assert_eq!(regex.find(&text, 0).unwrap_err().code, "U1004");
 }
+
+#[test]
+fn lines_end_as_in_javascript() {
+    let all = |pattern: &str, text: &str| {
+        let flags = RegexFlags { multi_line: true, ..RegexFlags::default() };
+        let regex = Regex::new(pattern, flags).unwrap();
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(next) = regex.find(text, from).unwrap() {
+            found.push(next.range.clone());
+            from = next.range.end + usize::from(next.range.is_empty());
+            if from > text.len() {
+                break;
+            }
+        }
+        assert_eq!(regex.is_match(text).unwrap(), !found.is_empty());
+        found
+    };
+    // Around the pattern, inside of it, on one side, in a group, and not at all.
+    for pattern in ["^b?$", "(?:^b?$)", "(?:^)b?$", "^b?(?=$)"] {
+        assert_eq!(all(pattern, "a\r\nb\rc"), [2..2, 3..4], "{pattern}");
+        assert_eq!(all(pattern, "b\nb"), [0..1, 2..3], "{pattern}");
+    }
+    assert_eq!(all("^.", "ab\u{2028}cd\u{2029}ef"), [0..1, 5..6, 10..11]);
+    assert_eq!(all(".$", "ab\u{2028}cd\u{2029}ef"), [1..2, 6..7, 11..12]);
+    assert_eq!(all("a$|^b", "a\rb"), [0..1, 2..3]);
+    assert_eq!(all(r"a\$", "a\na$").first(), Some(&(2..4)));
+    assert_eq!(all("[$^]", "a\n$").first(), Some(&(2..3)));
+    // What begins the text begins no line behind it, and the end of a line can be a match.
+    assert_eq!(all("^[^]$", "\nab\n\n").first(), Some(&(4..5)));
+    assert_eq!(all("[^]$", "a\n\nb"), [0..1, 1..2, 3..4]);
+    // A long text with other line ends is no trouble where the pattern stands between them.
+    assert_eq!(all("^x$", &("a\r\n".repeat(20_000) + "x")).len(), 1);
+}

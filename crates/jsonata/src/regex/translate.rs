@@ -5,10 +5,22 @@ use std::str::Chars;
 use crate::syntax::ast::RegexFlags;
 
 /// A JavaScript pattern in the syntax of the Rust engines.
-pub(super) struct Translated {
-    pub(super) pattern: String,
-    /// Whether it has look-around or back-references.
-    pub(super) needs_backtracking: bool,
+pub(super) enum Translated {
+    /// For the linear engine.
+    Linear(String),
+    /// For the linear engine, with the ends of lines around it as part of the match: what is meant
+    /// is the first group.
+    Framed {
+        /// Where the text begins.
+        first: String,
+        /// Behind that, if it has to begin a line.
+        next: Option<String>,
+    },
+    /// For the linear engine where lines end with `\n` alone, and for the backtracking engine
+    /// otherwise.
+    Lines { linear: String, exact: String },
+    /// For the backtracking engine: it has look-around or back-references.
+    Backtracking(String),
 }
 
 const DIGIT: &str = "0-9";
@@ -18,13 +30,73 @@ const SPACE: &str = r"\t\n\x0B\x0C\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2
 /// What `.` does not.
 const LINE_END: &str = r"\n\r\u{2028}\u{2029}";
 
+/// Whether a character ends a line.
+pub(super) fn ends_line(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
+}
+
 /// Rewrites what means something else, or nothing, in Rust.
 ///
 /// Classes are ASCII as in JavaScript. A character outside the basic plane is one character here,
 /// two in JavaScript.
+///
+/// With the flag `m`, `^` and `$` look for four kinds of line ends, which the linear engine cannot:
+/// it knows one, and has no look-around. Where they stand around the whole pattern it takes the
+/// line ends into the match instead.
 pub(super) fn translate(pattern: &str, flags: RegexFlags) -> Result<Translated, String> {
-    let linear = Translator::run(pattern, flags, false)?;
-    if linear.needs_backtracking { Translator::run(pattern, flags, true) } else { Ok(linear) }
+    let case = if flags.ignore_case { "(?i)" } else { "" };
+    let exactly = || -> Result<String, String> {
+        let translator = Translator::run(pattern, Some(flags))?;
+        Ok(format!("{case}{}", translator.out))
+    };
+    let linear = Translator::run(pattern, None)?;
+    if linear.needs_backtracking {
+        return Ok(Translated::Backtracking(exactly()?));
+    }
+    if !flags.multi_line || linear.anchors == 0 {
+        return Ok(Translated::Linear(format!("{case}{}", linear.out)));
+    }
+    let frame = Frame::of(pattern);
+    match Translator::run(frame.inner, None) {
+        Ok(inner) if inner.anchors == 0 && !inner.has_choice => {
+            let after =
+                if frame.ends_line { format!(r"(?:\z|[{LINE_END}])") } else { String::new() };
+            let body = format!("({}){after}", inner.out);
+            Ok(if frame.begins_line {
+                Translated::Framed {
+                    first: format!(r"{case}(?:\A|[{LINE_END}]){body}"),
+                    next: Some(format!("{case}[{LINE_END}]{body}")),
+                }
+            } else {
+                Translated::Framed { first: format!("{case}{body}"), next: None }
+            })
+        }
+        _ => {
+            Ok(Translated::Lines { linear: format!("(?m){case}{}", linear.out), exact: exactly()? })
+        }
+    }
+}
+
+/// What stands before and behind a whole pattern.
+struct Frame<'p> {
+    begins_line: bool,
+    inner: &'p str,
+    ends_line: bool,
+}
+
+impl<'p> Frame<'p> {
+    fn of(pattern: &'p str) -> Self {
+        let (begins_line, inner) = match pattern.strip_prefix('^') {
+            Some(inner) => (true, inner),
+            None => (false, pattern),
+        };
+        let is_escaped =
+            |before: &str| before.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
+        match inner.strip_suffix('$').filter(|before| !is_escaped(before)) {
+            Some(inner) => Self { begins_line, inner, ends_line: true },
+            None => Self { begins_line, inner, ends_line: false },
+        }
+    }
 }
 
 struct Translator<'p> {
@@ -32,8 +104,14 @@ struct Translator<'p> {
     out: String,
     needs_backtracking: bool,
     groups: usize,
-    /// Whether the result is for the backtracking engine.
-    backtracks: bool,
+    /// The flags, if the result is for the backtracking engine.
+    exact: Option<RegexFlags>,
+    /// How many `^` and `$` there are.
+    anchors: usize,
+    /// How many groups are open.
+    depth: usize,
+    /// Whether there is a `|` outside of all groups.
+    has_choice: bool,
 }
 
 /// One member of a character class, or an escape outside of one.
@@ -44,25 +122,19 @@ enum Unit {
 }
 
 impl<'p> Translator<'p> {
-    fn run(pattern: &'p str, flags: RegexFlags, backtracks: bool) -> Result<Translated, String> {
+    fn run(pattern: &'p str, exact: Option<RegexFlags>) -> Result<Self, String> {
         let mut translator = Self {
             rest: pattern.chars().peekable(),
             out: String::with_capacity(pattern.len() + 16),
-            needs_backtracking: backtracks,
+            needs_backtracking: exact.is_some(),
             groups: count_groups(pattern),
-            backtracks,
+            exact,
+            anchors: 0,
+            depth: 0,
+            has_choice: false,
         };
-        if flags.ignore_case {
-            translator.out.push_str("(?i)");
-        }
-        if flags.multi_line {
-            translator.out.push_str("(?m)");
-        }
         translator.pattern()?;
-        Ok(Translated {
-            pattern: translator.out,
-            needs_backtracking: translator.needs_backtracking,
-        })
+        Ok(translator)
     }
 
     fn pattern(&mut self) -> Result<(), String> {
@@ -71,17 +143,43 @@ impl<'p> Translator<'p> {
                 '\\' => self.escape()?,
                 '[' => self.class()?,
                 '.' => self.push_class(LINE_END, true),
-                '(' => self.group()?,
+                '(' => {
+                    self.depth += 1;
+                    self.group()?;
+                }
+                ')' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.out.push(c);
+                }
                 '{' => match self.bounds() {
                     Some(bounds) => self.out.push_str(&bounds),
                     None => self.out.push_str(r"\{"),
                 },
+                '^' | '$' => self.anchor(c),
+                '|' => {
+                    self.has_choice |= self.depth == 0;
+                    self.out.push(c);
+                }
                 '}' | ']' => self.push_char(c),
-                '^' | '$' | '|' | ')' | '*' | '+' | '?' => self.out.push(c),
+                '*' | '+' | '?' => self.out.push(c),
                 c => self.push_char(c),
             }
         }
         Ok(())
+    }
+
+    /// `^` or `$`.
+    fn anchor(&mut self, c: char) {
+        self.anchors += 1;
+        match (c, self.exact) {
+            ('^', Some(flags)) if flags.multi_line => {
+                self.push_format(format_args!(r"(?:\A|(?<=[{LINE_END}]))"));
+            }
+            (_, Some(flags)) if flags.multi_line => {
+                self.push_format(format_args!(r"(?:\z|(?=[{LINE_END}]))"));
+            }
+            _ => self.out.push(c),
+        }
     }
 
     fn push_char(&mut self, c: char) {
@@ -168,7 +266,7 @@ impl<'p> Translator<'p> {
         match self.rest.peek() {
             Some('b') => {
                 self.rest.next();
-                if self.backtracks {
+                if self.exact.is_some() {
                     self.push_format(format_args!(
                         "(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))"
                     ));

@@ -418,5 +418,14 @@ pub(crate) fn edge_calls() -> Vec<String> {
             calls.push(format!("${name}({third}, function($v,$k){{$v}})"));
         }
     }
+    let lines = [r"a\nb", r"a\r\nb\r\n", r"\u2028a\rb\u2029", "ab", ""];
+    let patterns = ["^b?$", "^", "$", "(^a|b$)", "^a$|b", "a(?=$)", r"\S$", "^[^]", "^(.)(.)?$"];
+    for (line, pattern) in lines.iter().flat_map(|line| patterns.map(|pattern| (line, pattern))) {
+        for flags in ["", "m", "im"] {
+            calls.push(format!("$replace(\"{line}\", /{pattern}/{flags}, \"<$1>\")"));
+            calls.push(format!("$contains(\"{line}\", /{pattern}/{flags})"));
+            calls.push(format!("$split(\"{line}\", /{pattern}/{flags})"));
+        }
+    }
     calls
 }
