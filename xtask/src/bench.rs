@@ -8,6 +8,7 @@ mod commands;
 mod procedures;
 mod recording;
 mod report;
+mod routing;
 mod workflows;
 
 use std::{fs, path::PathBuf, process::Command, time::Instant};
@@ -78,6 +79,8 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     payload(workspace, &ours, &mut report)?;
     report.part("with a record of every run", "recorded", "not recorded");
     recording::measure(&ours, &mut report)?;
+    report.part("routing", "through", "directly");
+    routing::measure(&ours, &folder, &mut report)?;
     report.part("through workflows", "mcpgraph", "");
     workflows::measure(&ours, &folder, &mut report)?;
     report.part("procedures", "large", "usual");

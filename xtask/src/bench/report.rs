@@ -48,6 +48,24 @@ impl Report {
         ));
     }
 
+    /// A figure of ours alone that must reach a bound.
+    pub(super) fn above(&mut self, name: &str, ours: f64, bound: f64) {
+        let verdict = if ours >= bound { "reached" } else { "NOT REACHED" };
+        self.lines.push(format!(
+            "{name:<38} {:>12} {:>12} {:>9}   >= {bound:.0} {verdict}",
+            figure(ours, ""),
+            "",
+            ""
+        ));
+    }
+
+    /// Two figures beside each other, with the first as a multiple of the second.
+    pub(super) fn two(&mut self, name: &str, unit: &str, first: f64, second: f64) {
+        let (first_shown, second_shown) = (figure(first, unit), figure(second, unit));
+        let ratio = first / second;
+        self.lines.push(format!("{name:<38} {first_shown:>12} {second_shown:>12} {ratio:>8.2}x"));
+    }
+
     /// A figure of ours alone.
     pub(super) fn ours(&mut self, name: &str, unit: &str, ours: f64) {
         self.lines.push(format!("{name:<38} {:>12}", figure(ours, unit)));

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::report::{Report, median};
-use super::{CALLS, Contender};
+use super::{CALLS, Contender, LOAD};
 
 /// Measures calls of one upstream tool in turns, so that a busy machine disturbs all alike.
 pub(super) fn measure(ours: &Contender, folder: &Path, report: &mut Report) -> anyhow::Result<()> {
@@ -37,7 +37,23 @@ pub(super) fn measure(ours: &Contender, folder: &Path, report: &mut Report) -> a
     report.ours("added by passing a call on", "µs", through - direct);
     report.ours("added by a workflow without hooks", "µs", empty - through);
     report.below("added by a hook", "µs", hook - empty, 1000.0);
+    report.above("calls with a hook per second, one core", on_one_core(&served, ours)?, 1000.0);
     Ok(())
+}
+
+/// How many calls with a small hook a second go through a process that has one core. The tool is the
+/// graph's own, so that nobody else needs that core.
+fn on_one_core(
+    served: &dyn Fn(&str, Option<Value>) -> anyhow::Result<Contender>,
+    ours: &Contender,
+) -> anyhow::Result<f64> {
+    let Contender { arguments, .. } = served("one-core", Some(nodes(true)))?;
+    let pinned = ["-c".into(), "0".into(), ours.program.display().to_string()];
+    let arguments = pinned.into_iter().chain(arguments).collect();
+    let mut client = Contender { program: "taskset".into(), arguments, ..ours.clone() }.start()?;
+    let none = |_: usize| json!({});
+    client.load("own", &none, LOAD / 8, 16)?;
+    Ok(client.load("own", &none, LOAD, 16)?.per_second)
 }
 
 fn graph(product: &Path, nodes: Option<Value>) -> Value {
@@ -51,6 +67,14 @@ fn graph(product: &Path, nodes: Option<Value>) -> Value {
         "mcpServers": {
             "demo": { "command": product, "args": ["demo-server"], "expose": true }
         },
+        "tools": [{
+            "name": "own",
+            "inputSchema": { "type": "object" },
+            "nodes": [
+                { "id": "entry", "type": "entry", "next": "exit" },
+                { "id": "exit", "type": "exit" }
+            ]
+        }],
         "workflows": workflows
     })
 }
