@@ -37,6 +37,11 @@ impl Access {
         self.tokens.with_id(id, SystemTime::now()).ok()?.map(|token| token.grant)
     }
 
+    /// What people call the token with this id; none if it was revoked.
+    pub fn name(&self, id: &str) -> Option<String> {
+        self.tokens.with_id(id, SystemTime::now()).ok()?.map(|token| token.name)
+    }
+
     /// Counts a request of the token with this id; with the tool that it calls, if it calls one.
     pub fn count(&self, id: &str, tool: Option<&str>) -> Result<(), TooMany> {
         let Ok(Some(token)) = self.tokens.with_id(id, SystemTime::now()) else { return Ok(()) };
