@@ -19,5 +19,5 @@ pub use action::{Action, Call, Evaluated, Evaluation, Outcome, TaskId};
 pub use error::{ErrorKind, RunError};
 pub use event::{Event, Given, LogLevel, NotAPath, PauseReason, StepId, StepPath};
 pub use replay::{Divergence, Progress, Replay};
-pub use run::{Failing, NotChanged, Run, Upcoming};
+pub use run::{Failing, Flow, NotChanged, Run, Upcoming};
 pub use scope::ScopeView;

@@ -18,6 +18,7 @@ use mcpgraph_value::Value;
 
 use self::children::Children;
 use self::detached::Detached;
+pub use self::flow::Flow;
 pub use self::pausing::{NotChanged, Upcoming};
 use self::timers::Timers;
 use crate::{

@@ -10,6 +10,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use mcpgraph_engine::{ErrorKind, RunError};
 use mcpgraph_graph::{Around, Subject};
+use mcpgraph_journal::{Origin, RunId};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_runtime::{Execution, Finished, Wrapped};
@@ -17,12 +18,13 @@ use mcpgraph_value::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::gateway::Gateway;
+use crate::aliases::Whose;
+use crate::gateway::{Gateway, unknown_tool};
 use crate::listing::Kind;
 use crate::relay::{self, Params};
 use crate::view::View;
 use crate::workflows::Layer;
-use crate::{aliases, call as graph_call, result};
+use crate::{aliases, call as graph_call, requests, result};
 
 /// Where a request is in its workflows.
 struct Way<'a> {
@@ -41,9 +43,10 @@ impl Gateway {
         call: &Call,
         mut params: Params,
     ) -> Result<Raw, RpcError> {
-        let mut name = relay::text(&params, "name")?;
-        let client = client_name(call);
-        if let Some(own) = self.own_name(view, call, &client, &name).await {
+        let asked = relay::text(&params, "name")?;
+        let client = name_of(call);
+        let mut name = asked.clone();
+        if let Some(own) = self.own_name(view, call, &asked).await {
             params.insert("name".to_owned(), raw(&own));
             name = own;
         }
@@ -51,6 +54,10 @@ impl Gateway {
             Some(_) => None,
             None => self.find(view, Kind::Tools, &name).await,
         };
+        // What is not there for a client goes through no workflow; what workflows add is the graph's.
+        if found.is_none() && !view.sees_own(&name) {
+            return Err(unknown_tool(view, &asked));
+        }
         let subject = Subject {
             server: found.as_ref().map(|(server, _)| server.as_str()),
             tool: Some(&name),
@@ -59,16 +66,16 @@ impl Gateway {
         };
         let layers = self.workflows().around(Around::Call, &subject);
         if layers.is_empty() {
-            return self.call_directly(view, call, params).await;
+            return self.call_directly(view, call, params, None).await;
         }
         let way = Way { view, call, around: Around::Call, metadata: metadata(&subject) };
-        let response = self.through(&way, &layers, request(Around::Call, &params)?).await?;
+        let response = self.through(&way, &layers, request(Around::Call, &params)?, None).await?;
         Ok(raw(&response))
     }
 
     /// Lists the tools through the workflows that are put around the list.
     pub(crate) async fn list_around(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
-        let client = client_name(call);
+        let client = name_of(call);
         let subject = Subject { client: &client, ..Subject::default() };
         let layers = self.workflows().around(Around::List, &subject);
         if layers.is_empty() {
@@ -76,24 +83,25 @@ impl Gateway {
         }
         let way = Way { view, call, around: Around::List, metadata: metadata(&subject) };
         let request = request(Around::List, &relay::params(call)?)?;
-        let response = self.through(&way, &layers, request).await?;
+        let response = self.through(&way, &layers, request, None).await?;
         if response.get("tools").and_then(Value::as_array).is_none() {
             return Err(RpcError::internal(
                 "a workflow around `tools/list` gave a response without the list `tools`",
             ));
         }
-        let (list, names) = aliases::unmarked(&response);
-        self.aliases().learn(&client, names);
+        let (list, names) = aliases::unmarked(&response, |added| view.sees_own(added));
+        self.aliases().learn(&whose(call), names);
         Ok(raw(&list))
     }
 
     /// The tool's own name, where workflows show it under another. A client may know the name from
     /// elsewhere, so that what is not known otherwise is looked for in the list.
-    async fn own_name(&self, view: &View, call: &Call, client: &str, name: &str) -> Option<String> {
+    async fn own_name(&self, view: &View, call: &Call, name: &str) -> Option<String> {
         if !self.workflows().has(Around::List) {
             return None;
         }
-        let known = self.aliases().find(client, name);
+        let whose = whose(call);
+        let known = self.aliases().find(&whose, name);
         if known.is_some()
             || view.offer.graph().tool(name).is_some()
             || self.find(view, Kind::Tools, name).await.is_some()
@@ -102,23 +110,25 @@ impl Gateway {
         }
         // What goes wrong with the list is not this call's affair.
         drop(self.list_around(view, call).await);
-        self.aliases().find(client, name)
+        self.aliases().find(&whose, name)
     }
 
-    /// Sends a request through layers, outermost first, to what they are put around.
+    /// Sends a request through layers, outermost first, to what they are put around; `outer` is the
+    /// run of the layer before.
     fn through<'a>(
         &'a self,
         way: &'a Way<'a>,
         layers: &'a [Layer],
         request: Value,
+        outer: Option<RunId>,
     ) -> BoxFuture<'a, Result<Value, RpcError>> {
         async move {
             let Some((layer, inner)) = layers.split_first() else {
-                return self.innermost(way, &request).await;
+                return self.innermost(way, &request, outer).await;
             };
             let (asked, mut asks) = mpsc::channel(1);
             let stop = CancellationToken::new();
-            let ended = start(way, layer, request, asked, &stop);
+            let (run, ended) = start(way, layer, outer, request, asked, &stop);
             // Whoever goes away takes the run along.
             let _stops = stop.drop_guard();
             tokio::pin!(ended);
@@ -133,7 +143,7 @@ impl Gateway {
                     Some(ask) = asks.recv() => {
                         let Ask { request, cancel, reply } = ask;
                         let answer = tokio::select! {
-                            answer = self.through(way, inner, request) => answer,
+                            answer = self.through(way, inner, request, Some(run)) => answer,
                             () = cancel.cancelled() => continue,
                         };
                         let answer = answer.map_err(|error| {
@@ -150,7 +160,12 @@ impl Gateway {
         .boxed()
     }
 
-    async fn innermost(&self, way: &Way<'_>, request: &Value) -> Result<Value, RpcError> {
+    async fn innermost(
+        &self,
+        way: &Way<'_>,
+        request: &Value,
+        outer: Option<RunId>,
+    ) -> Result<Value, RpcError> {
         let answer = match way.around {
             Around::List => self.list_tools(way.view, way.call).await,
             Around::Call => {
@@ -158,7 +173,7 @@ impl Gateway {
                 let params: Params = serde_json::from_str(&params.to_json()).map_err(|error| {
                     RpcError::invalid_params(format!("the parameters a workflow gave: {error}"))
                 })?;
-                self.call_directly(way.view, way.call, params).await?
+                self.call_directly(way.view, way.call, params, outer).await?
             }
         };
         let answer = Value::from_json(answer.get())
@@ -167,30 +182,32 @@ impl Gateway {
     }
 }
 
-/// Starts the run of a workflow; the future waits for what it comes to.
+/// Starts the run of a workflow inside that of another; the future waits for what it comes to.
 fn start(
     way: &Way<'_>,
     layer: &Layer,
+    outer: Option<RunId>,
     request: Value,
     asked: mpsc::Sender<Ask>,
     stop: &CancellationToken,
-) -> impl Future<Output = Finished> + use<> {
+) -> (RunId, impl Future<Output = Finished> + use<>) {
     let mut metadata = way.metadata.clone();
     metadata.insert("workflowId", Arc::clone(&layer.workflow.id));
     let input = Map::from_iter([("request", request), ("metadata", metadata.into())]);
     let (answer, answered) = oneshot::channel();
     let execution = Execution {
-        origin: graph_call::origin(way.call),
+        origin: Origin { around: outer, ..graph_call::origin(way.call) },
         cancel: stop.clone(),
         wrapped: Some(Arc::new(Inside(asked))),
         answer: Some(answer),
         ..Execution::new(Arc::clone(&layer.graph), Arc::clone(&layer.workflow.tool), input.into())
     };
     let run = execution.id;
+    requests::becomes(way.call, run);
     let offer = Arc::clone(&way.view.offer);
     // Hooks that nothing waits for may take longer than the client does.
     let running = tokio::spawn(async move { offer.runtime().execute(execution).await });
-    async move {
+    let ended = async move {
         match answered.await {
             Ok(finished) => finished,
             Err(_) => running.await.unwrap_or_else(|_| Finished {
@@ -199,7 +216,8 @@ fn start(
                 failed: None,
             }),
         }
-    }
+    };
+    (run, ended)
 }
 
 /// What the run of a workflow means for the request.
@@ -243,11 +261,14 @@ fn metadata(subject: &Subject<'_>) -> Map {
     metadata
 }
 
+/// To whom the names belong that a client is shown.
+fn whose(call: &Call) -> Whose {
+    Whose { principal: call.client.principal.clone(), client: name_of(call) }
+}
+
 /// The name by which a client introduced itself.
-fn client_name(call: &Call) -> String {
-    let info = call.client.info.as_ref().and_then(|info| Value::from_json(info.get()).ok());
-    let name = info.as_ref().and_then(|info| info.get("name")).and_then(Value::as_str);
-    name.unwrap_or("unknown").to_owned()
+fn name_of(call: &Call) -> String {
+    requests::client_name(&call.client).unwrap_or_else(|| "unknown".to_owned())
 }
 
 fn as_run_error(error: &RpcError) -> RunError {

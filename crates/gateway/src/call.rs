@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcpgraph_engine::{Call as NodeCall, Event};
 use mcpgraph_graph::{Graph, Tool};
-use mcpgraph_journal::{Face, Origin, TraceContext};
+use mcpgraph_journal::{Face, Origin, RunId, TraceContext};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::{Call, CallPeer, meta_key};
 use mcpgraph_mcp::version::Era;
@@ -16,20 +16,22 @@ use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use crate::relay::{self, CLIENT_PATIENCE};
-use crate::result;
+use crate::{requests, result};
 
 /// How many progress messages wait for a slow client; more are left out, as the protocol allows.
 const PENDING_PROGRESS: usize = 32;
 
-/// Runs a tool for a client.
+/// Runs a tool for a client; `around` is the run of the workflow that it is inside of.
 pub(crate) async fn run(
     runtime: &Runtime,
     graph: Arc<Graph>,
     tool: Arc<Tool>,
     input: Value,
     call: &Call,
+    around: Option<RunId>,
 ) -> Result<Raw, RpcError> {
-    let execution = Execution::new(graph, Arc::clone(&tool), input);
+    let mut execution = Execution::new(graph, Arc::clone(&tool), input);
+    execution.origin.around = around;
     let finished = attend(call, execution, None, |execution| runtime.execute(execution)).await;
     result::answer(&finished, &tool, call.version())
 }
@@ -45,10 +47,15 @@ pub async fn attend<R: Future<Output = Finished>>(
     watch: Option<Watch>,
     run: impl FnOnce(Execution) -> R,
 ) -> Finished {
+    requests::becomes(call, execution.id);
     let (progress, told) = Progress::new(call.peer.progress_token().is_some());
     let caller = Arc::new(GraphCaller { peer: call.peer.clone(), progress, watch });
     let execution = Execution {
-        origin: Origin { parent: execution.origin.parent, ..origin(call) },
+        origin: Origin {
+            parent: execution.origin.parent,
+            around: execution.origin.around,
+            ..origin(call)
+        },
         caller,
         cancel: call.cancel.clone(),
         meta: node_meta(call),
@@ -72,6 +79,7 @@ pub fn origin(call: &Call) -> Origin {
         protocol: Some(call.version().as_str().into()),
         trace,
         parent: None,
+        around: None,
     }
 }
 

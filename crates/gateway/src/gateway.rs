@@ -4,14 +4,13 @@ mod finding;
 mod following;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use mcpgraph_access::{Access, Grant};
-use mcpgraph_diagnostics::{codes, suggest};
-use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_diagnostics::suggest;
+use mcpgraph_graph::Graph;
+use mcpgraph_journal::RunId;
 use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::HeaderParameter;
 use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service};
@@ -24,23 +23,20 @@ use tokio::sync::Notify;
 
 use crate::aliases::Aliases;
 use crate::listing::{self, Kind};
+use crate::parked::Parking;
 use crate::relay::{self, Params};
 use crate::tasks::{self, Tasks};
 use crate::view::View;
 use crate::workflows::Workflows;
-use crate::{Offer, adapt, call, discovery, result};
-
-/// The name under which requests are logged.
-const REQUEST_LOG: &str = "mcpgraph::requests";
-
-/// The code of the error that tells a client to wait.
-const TOO_MANY: i64 = -32029;
+use crate::{Gate, Offer, about, adapt, call, discovery, result};
 
 /// The server behind every transport.
 pub struct Gateway {
     offer: ArcSwap<Offer>,
     upstreams: Arc<Upstreams>,
     tasks: Tasks,
+    /// Calls that wait for the answers of modern clients.
+    parking: Arc<Parking>,
     broadcaster: Broadcaster,
     aliases: Aliases,
     /// What calls and lists go through: the workflows of the offer and of `others`.
@@ -48,22 +44,21 @@ pub struct Gateway {
     others: ArcSwap<Vec<Arc<Graph>>>,
     /// Told when the offer was replaced: a resource may be another server's now.
     replaced: Notify,
-    /// Who may see what; none if everybody may see everything.
-    access: Option<Arc<Access>>,
+    gate: Gate,
 }
 
 impl Gateway {
     /// A gateway with a first offer, of which everybody may see everything.
     pub fn new(offer: Offer, upstreams: Arc<Upstreams>, broadcaster: Broadcaster) -> Arc<Self> {
-        Self::guarded(offer, upstreams, broadcaster, None)
+        Self::guarded(offer, upstreams, broadcaster, Gate::default())
     }
 
-    /// A gateway with a first offer. With `access`, clients see and use what they are granted.
+    /// A gateway with a first offer, of which clients see and use what the gate grants them.
     pub fn guarded(
         offer: Offer,
         upstreams: Arc<Upstreams>,
         broadcaster: Broadcaster,
-        access: Option<Arc<Access>>,
+        gate: Gate,
     ) -> Arc<Self> {
         Arc::new(Self {
             workflows: ArcSwap::from_pointee(Workflows::of([&offer.graph])),
@@ -71,10 +66,11 @@ impl Gateway {
             offer: ArcSwap::from_pointee(offer),
             upstreams,
             tasks: Tasks::default(),
+            parking: Arc::default(),
             aliases: Aliases::default(),
             broadcaster,
             replaced: Notify::new(),
-            access,
+            gate,
         })
     }
 
@@ -121,25 +117,9 @@ impl Gateway {
         &self.aliases
     }
 
-    /// What a client may see; nothing where it should have been let in and was not.
+    /// What a client may see.
     fn view(&self, client: &Client) -> View {
-        let grant = match (&self.access, &client.principal) {
-            (None, _) => Grant::default(),
-            (Some(access), Some(id)) => access.grant(id).unwrap_or_else(Grant::nothing),
-            (Some(_), None) => Grant::nothing(),
-        };
-        View { offer: self.offer.load_full(), grant }
-    }
-
-    /// Counts a request against what its sender may ask.
-    fn count(&self, client: &Client, tool: Option<&str>) -> Result<(), RpcError> {
-        let (Some(access), Some(id)) = (&self.access, &client.principal) else { return Ok(()) };
-        access.count(id, tool).map_err(|error| {
-            let data = json!({
-                "code": codes::TOO_MANY_REQUESTS.id(), "retryAfterMs": error.wait.as_millis() as u64,
-            });
-            RpcError::new(TOO_MANY, error.to_string()).with_data(&data)
-        })
+        View { offer: self.offer.load_full(), grant: self.gate.grant(client) }
     }
 
     pub(crate) async fn list_tools(&self, view: &View, call: &Call) -> Raw {
@@ -165,8 +145,9 @@ impl Gateway {
         let mut name = relay::text(&params, "name")?;
         if offer.discovers && offer.graph.tool(&name).is_none() {
             if name == discovery::FIND {
+                about(call, &name);
                 let arguments = arguments(&params)?;
-                self.count(&call.client, Some(&name))?;
+                self.gate.count(&call.client, Some(&name))?;
                 return discovery::find(&self.seen_tools(view).await, &arguments);
             }
             if name == discovery::CALL {
@@ -174,26 +155,31 @@ impl Gateway {
                 name = relay::text(&params, "name")?;
             }
         }
-        self.count(&call.client, Some(&name))?;
+        about(call, &name);
+        self.gate.count(&call.client, Some(&name))?;
         if self.workflows.load().is_empty() {
-            return self.call_directly(view, call, params).await;
+            return self.call_directly(view, call, params, None).await;
         }
         self.call_around(view, call, params).await
     }
 
-    /// Calls a tool that no workflow is put around, or none any more.
+    /// Calls a tool that no workflow is put around, or none any more; `around` is the run of the
+    /// innermost that is.
     pub(crate) async fn call_directly(
         &self,
         view: &View,
         call: &Call,
         mut params: Params,
+        around: Option<RunId>,
     ) -> Result<Raw, RpcError> {
         let offer = &view.offer;
         let name = relay::text(&params, "name")?;
         if let Some(tool) = offer.graph.tool(&name) {
             // Another tool of that name does not take the place of one that may not be seen.
             return if view.sees_own(&name) {
-                self.run(offer, Arc::clone(tool), &params, call).await
+                let input = arguments(&params)?;
+                let (graph, tool) = (Arc::clone(&offer.graph), Arc::clone(tool));
+                call::run(&offer.runtime, graph, tool, input, call, around).await
             } else {
                 Err(unknown_tool(view, &name))
             };
@@ -214,17 +200,6 @@ impl Gateway {
         Ok(result)
     }
 
-    async fn run(
-        &self,
-        offer: &Offer,
-        tool: Arc<Tool>,
-        params: &Params,
-        call: &Call,
-    ) -> Result<Raw, RpcError> {
-        let input = arguments(params)?;
-        call::run(&offer.runtime, Arc::clone(&offer.graph), tool, input, call).await
-    }
-
     async fn pass_named(
         &self,
         server: &str,
@@ -233,12 +208,13 @@ impl Gateway {
         mut params: Params,
     ) -> Result<Raw, RpcError> {
         params.insert("name".to_owned(), raw(inner));
-        relay::pass(&self.upstreams, server, call, &params).await
+        relay::pass(&self.parking, &self.upstreams, server, call, &params).await
     }
 
     async fn get_prompt(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
         let params = relay::params(call)?;
         let name = relay::text(&params, "name")?;
+        about(call, &name);
         let (server, inner) = self
             .find(view, Kind::Prompts, &name)
             .await
@@ -249,17 +225,18 @@ impl Gateway {
     async fn read_resource(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
         let params = relay::params(call)?;
         let uri = relay::text(&params, "uri")?;
+        about(call, &uri);
         let found = self.find_readable(view, &uri).await;
         let server = found.ok_or_else(|| resource_not_found(call, &uri))?;
-        relay::pass(&self.upstreams, &server, call, &params).await
+        relay::pass(&self.parking, &self.upstreams, &server, call, &params).await
     }
 
     /// `resources/subscribe`. The session knows what its client watches, and
     /// [`Self::follow_watched`] tells the servers; here is only seen to it that somebody has it.
     async fn watch_resource(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
         let uri = relay::text(&relay::params(call)?, "uri")?;
-        let found = self.find_listed_resource(&view.offer, &uri).await;
-        let found = found.filter(|server| view.sees(Kind::Resources, server, &uri));
+        about(call, &uri);
+        let found = self.find_watchable(view, &uri).await;
         found.map(|_| raw(&json!({}))).ok_or_else(|| resource_not_found(call, &uri))
     }
 
@@ -271,6 +248,9 @@ impl Gateway {
             .and_then(|reference| Value::from_json(reference.get()).ok())
             .ok_or_else(|| RpcError::invalid_params("`ref` must be an object"))?;
         let text = |key: &str| reference.get(key).and_then(Value::as_str);
+        if let Some(name) = text("name").or_else(|| text("uri")) {
+            about(call, name);
+        }
         let found = match (text("name"), text("uri")) {
             (Some(name), _) => self.find(view, Kind::Prompts, name).await,
             (None, Some(uri)) => {
@@ -286,7 +266,7 @@ impl Gateway {
         {
             *reference = relay::with_text(reference, "name", &inner);
         }
-        relay::pass(&self.upstreams, &server, call, &params).await
+        relay::pass(&self.parking, &self.upstreams, &server, call, &params).await
     }
 
     /// Requests about a task go to the server that runs it.
@@ -294,12 +274,13 @@ impl Gateway {
         tasks::require(&call.client)?;
         let params = relay::params(call)?;
         let id = relay::text(&params, "taskId")?;
+        about(call, &id);
         let server = self
             .tasks
             .server(&id)
             .filter(|server| view.grant.sees_some_of(server))
             .ok_or_else(|| RpcError::invalid_params(format!("Unknown task: {id}")))?;
-        relay::pass(&self.upstreams, &server, call, &params).await
+        relay::pass(&self.parking, &self.upstreams, &server, call, &params).await
     }
 
     /// What the exposed servers can do, put together with what the gateway does itself.
@@ -334,7 +315,7 @@ impl Gateway {
     async fn answer(&self, call: &Call) -> Result<Raw, RpcError> {
         let view = &self.view(&call.client);
         if call.method != "tools/call" {
-            self.count(&call.client, None)?;
+            self.gate.count(&call.client, None)?;
         }
         match call.method.as_str() {
             "tools/list" if self.workflows.load().is_empty() => {
@@ -362,19 +343,7 @@ impl Gateway {
 #[async_trait]
 impl Service for Gateway {
     async fn call(&self, call: Call) -> Result<Raw, RpcError> {
-        let began = Instant::now();
-        let outcome = self.answer(&call).await;
-        let error = outcome.as_ref().err();
-        tracing::info!(
-            target: REQUEST_LOG,
-            token = call.client.principal.as_deref(),
-            method = call.method,
-            name = named(&call),
-            error = error.map(|error| error.code),
-            ms = began.elapsed().as_millis() as u64,
-            "request"
-        );
-        outcome
+        self.answer(&call).await
     }
 
     fn info(&self) -> Arc<RawValue> {
@@ -389,8 +358,13 @@ impl Service for Gateway {
         }
     }
 
-    fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
-        self.offer.load().header_parameters.get(tool).cloned()
+    fn header_parameters(&self, client: &Client, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        let found = self.offer.load().header_parameters.get(tool).cloned()?;
+        self.gate.sees_own(client, tool).then_some(found)
+    }
+
+    async fn may_watch(&self, client: &Client, uri: &str) -> bool {
+        self.find_watchable(&self.view(client), uri).await.is_some()
     }
 }
 
@@ -411,14 +385,8 @@ fn resource_not_found(call: &Call, uri: &str) -> RpcError {
     RpcError::new(code, "Resource not found").with_data(&json!({ "uri": uri }))
 }
 
-/// What a request is about, for the log: a tool, a prompt, a resource.
-fn named(call: &Call) -> Option<String> {
-    let params = relay::params(call).ok()?;
-    relay::text(&params, "name").or_else(|_| relay::text(&params, "uri")).ok()
-}
-
 /// The answer for a tool that is not there, or not for this client.
-fn unknown_tool(view: &View, name: &str) -> RpcError {
+pub(crate) fn unknown_tool(view: &View, name: &str) -> RpcError {
     let known = view.own_tools().map(|tool| &*tool.name);
     let hint = suggest::did_you_mean(name, known).map(|hint| format!("; {hint}"));
     RpcError::invalid_params(format!("Unknown tool: {name}{}", hint.unwrap_or_default()))

@@ -1,5 +1,6 @@
 //! Requests that are passed on to an exposed server, and what it says before it answers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -10,11 +11,14 @@ use mcpgraph_upstream::{CallContext, CallEvent, UpstreamError, Upstreams};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
+use crate::parked::{self, Parking};
+use crate::requests;
+
 /// How long a client may think about a question of an upstream server.
 pub(crate) const CLIENT_PATIENCE: Duration = Duration::from_mins(10);
 
 /// How many messages of a server wait for the client before the server is slowed down.
-const PENDING_EVENTS: usize = 64;
+pub(crate) const PENDING_EVENTS: usize = 64;
 
 /// What the connection to the server says about itself and must not be taken from the client.
 const OWN_META: [&str; 4] = [
@@ -44,27 +48,29 @@ pub(crate) fn text(params: &Params, key: &str) -> Result<String, RpcError> {
 
 /// Passes a request on and gives the answer as it came.
 pub(crate) async fn pass(
-    upstreams: &Upstreams,
+    parking: &Arc<Parking>,
+    upstreams: &Arc<Upstreams>,
     server: &str,
     call: &Call,
     params: &Params,
 ) -> Result<Raw, RpcError> {
-    let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
-    let context = CallContext {
-        timeout: None,
-        cancel: call.cancel.clone(),
-        events: Some(sender),
-        meta: meta(call),
-    };
-    let params = raw(params);
-    let answer = async {
-        match call.version().era() {
-            // A modern client answers the server's questions itself, in its next request.
-            Era::Modern => upstreams.request(server, &call.method, Some(params), context).await,
-            Era::Legacy => upstreams.converse(server, &call.method, params, context).await,
+    requests::asks(call, server);
+    let answer = match call.version().era() {
+        // A modern client answers the server's questions in its next request.
+        Era::Modern => parked::pass(parking, upstreams, server, call, params).await?,
+        Era::Legacy => {
+            let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
+            let context = CallContext {
+                timeout: None,
+                cancel: call.cancel.clone(),
+                events: Some(sender),
+                meta: meta(call),
+            };
+            let answer = upstreams.converse(server, &call.method, raw(params), context);
+            let (answer, ()) = tokio::join!(answer, tell(receiver, &call.peer));
+            answer
         }
     };
-    let (answer, ()) = tokio::join!(answer, tell(receiver, &call.peer));
     answer.map_err(|error| as_rpc(&error))
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::liveness::{self, WriterLock};
 use crate::mask::Masker;
 use crate::write::{Batcher, Shared, Writer, micros};
-use crate::{JournalError, JournalOptions, NewRun, Redaction, RunId, RunRecorder, schema};
+use crate::{JournalError, JournalOptions, NewRun, Redaction, Request, RunId, RunRecorder, schema};
 
 /// How many connections are kept open for reading.
 const MAX_READERS: usize = 4;
@@ -33,7 +33,7 @@ pub struct Journal {
 /// How the store keeps up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalStatus {
-    /// Events that wait to be written.
+    /// Events and requests that wait to be written.
     pub queued_events: usize,
     /// What they hold, about.
     pub queued_bytes: usize,
@@ -41,6 +41,8 @@ pub struct JournalStatus {
     pub lost_events: u64,
     /// Runs that lost events.
     pub lost_runs: u64,
+    /// Requests that are not in the log.
+    pub lost_requests: u64,
     /// How often a run went on before its events were in the file.
     pub late_runs: u64,
     /// How long the oldest event that is not in the file has waited.
@@ -111,6 +113,11 @@ impl Journal {
     pub fn begin(&self, run: NewRun) -> RunRecorder {
         let run = self.shared.begin(run);
         RunRecorder::new(Arc::clone(&self.shared), run)
+    }
+
+    /// Puts a request that was answered into the log. Never blocks, and nobody waits for it.
+    pub fn note(&self, request: Request) {
+        self.shared.note(request);
     }
 
     /// How the store keeps up.

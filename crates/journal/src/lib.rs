@@ -1,5 +1,6 @@
 //! Keeps runs: their events, the payloads in them and the definitions they ran. Beside them it keeps
-//! workflows and the scripts their hooks share, without knowing what they say.
+//! the log of requests, and workflows and the scripts their hooks share, without knowing what they
+//! say.
 //!
 //! This crate owns what is written about a run, how it is found again and when it is forgotten.
 //! Everything it tells of a run is a function of the run's events.
@@ -24,6 +25,7 @@ mod origin;
 mod present;
 mod read;
 mod recorder;
+mod request;
 mod schema;
 mod stored;
 mod summary;
@@ -42,6 +44,9 @@ pub use options::{JournalOptions, Redaction, Retention};
 pub use origin::{Face, Origin, Parent, TraceContext};
 pub use present::rfc3339;
 pub use recorder::{Delivery, NewRun, RunRecorder};
+pub use request::{
+    KeptRequest, Request, RequestFilter, RequestListing, RequestStatus, RequestToken,
+};
 pub use stored::{Payload, StoredError, StoredEvent, Truncated};
 pub use summary::{
     Changes, Filter, Listing, NodeStats, Reached, RunStatus, RunSummary, StepEnd, StepRecord,

@@ -45,6 +45,8 @@ pub struct Retention {
     pub max_age: Option<Duration>,
     /// How many there may be.
     pub max_runs: Option<u64>,
+    /// How many requests the log may have; they get no older than runs.
+    pub max_requests: Option<u64>,
     /// How large the file may get, about.
     pub max_bytes: Option<u64>,
 }
@@ -54,6 +56,7 @@ impl Default for Retention {
         Self {
             max_age: Some(Duration::from_hours(30 * 24)),
             max_runs: Some(100_000),
+            max_requests: Some(100_000),
             max_bytes: Some(1024 * 1024 * 1024),
         }
     }

@@ -17,6 +17,8 @@ pub struct Origin {
     pub trace: Option<TraceContext>,
     /// The run whose record this one goes on from.
     pub parent: Option<Parent>,
+    /// The run that this one is inside of: that of a workflow which is put around the call.
+    pub around: Option<RunId>,
 }
 
 /// Which part of the product was asked for a run.

@@ -1,4 +1,4 @@
-//! Runs, events and steps as JSON for people and programs: what `--json` prints and HTTP answers.
+//! Runs, events, steps and requests as JSON for people and programs: what `--json` prints and HTTP answers.
 //!
 //! Times of day are texts in RFC 3339, spans of time are milliseconds with three decimals. A payload
 //! that is not whole is `{preview, size, digest}` under a name that says so: `inputTruncated`.
@@ -9,8 +9,8 @@ use mcpgraph_engine::{ErrorKind, PauseReason};
 use mcpgraph_value::{Map, Value};
 
 use crate::{
-    JournalStatus, NodeStats, Origin, Payload, RunSummary, StepRecord, StoredError, StoredEvent,
-    Truncated,
+    JournalStatus, KeptRequest, NodeStats, Origin, Payload, RequestListing, RunSummary, StepRecord,
+    StoredError, StoredEvent, Truncated,
 };
 
 /// A span of time in milliseconds.
@@ -76,11 +76,11 @@ impl RunSummary {
             map.insert("definition", definition.to_string());
         }
         map.insert("origin", origin(&self.origin));
-        if !self.children.is_empty() {
-            map.insert(
-                "children",
-                self.children.iter().map(|id| Value::from(id.to_string())).collect::<Vec<_>>(),
-            );
+        for (key, runs) in [("children", &self.children), ("inside", &self.inside)] {
+            if !runs.is_empty() {
+                let ids: Vec<Value> = runs.iter().map(|id| id.to_string().into()).collect();
+                map.insert(key, ids);
+            }
         }
         map.into()
     }
@@ -105,7 +105,52 @@ fn origin(origin: &Origin) -> Value {
         ]);
         map.insert("parent", parent);
     }
+    if let Some(around) = origin.around {
+        map.insert("around", around.to_string());
+    }
     map.into()
+}
+
+impl KeptRequest {
+    /// The request as JSON. What is not known of it is not there.
+    pub fn to_value(&self) -> Value {
+        let request = &self.request;
+        let mut map = Map::new();
+        map.insert("id", self.no);
+        map.insert("time", rfc3339(request.at));
+        map.insert("method", request.method.clone());
+        let mut put = |key: &str, text: Option<Value>| {
+            if let Some(text) = text {
+                map.insert(key, text);
+            }
+        };
+        put("name", request.name.clone().map(Value::from));
+        put("server", request.server.clone().map(Value::from));
+        put("status", Some(request.status.name().into()));
+        put("code", request.code.map(Value::from));
+        put("durationMs", Some(millis(request.duration)));
+        put(
+            "token",
+            request.token.as_ref().map(|token| {
+                Map::from_iter([
+                    ("id", Value::from(token.id.clone())),
+                    ("name", token.name.clone().into()),
+                ])
+                .into()
+            }),
+        );
+        put("client", request.client.clone().map(Value::from));
+        put("run", request.run.map(|run| run.to_string().into()));
+        map.into()
+    }
+}
+
+impl RequestListing {
+    /// The requests as JSON: `{requests, next}`.
+    pub fn to_value(&self) -> Value {
+        let requests: Vec<Value> = self.requests.iter().map(KeptRequest::to_value).collect();
+        Map::from_iter([("requests", Value::from(requests)), ("next", self.next.into())]).into()
+    }
 }
 
 impl Truncated {
@@ -281,6 +326,7 @@ impl JournalStatus {
             ("queuedBytes", (self.queued_bytes as u64).into()),
             ("lostEvents", self.lost_events.into()),
             ("lostRuns", self.lost_runs.into()),
+            ("lostRequests", self.lost_requests.into()),
             ("lateRuns", self.late_runs.into()),
             ("lagMs", millis(self.lag)),
             ("commits", self.commits.into()),

@@ -16,7 +16,7 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 2] = [FORMAT_1, FORMAT_2];
+const MIGRATIONS: [&str; 3] = [FORMAT_1, FORMAT_2, FORMAT_3];
 
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -105,6 +105,27 @@ CREATE TABLE hook_modules (
     script TEXT NOT NULL,
     changed INTEGER NOT NULL
 ) WITHOUT ROWID;
+";
+
+/// Runs inside the runs of workflows, and the log of requests. It is read from its end, so that it
+/// needs no other key.
+const FORMAT_3: &str = "
+ALTER TABLE runs ADD COLUMN around BLOB;
+CREATE INDEX runs_by_around ON runs (around) WHERE around IS NOT NULL;
+CREATE TABLE requests (
+    no INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    method TEXT NOT NULL,
+    name TEXT,
+    server TEXT,
+    status TEXT NOT NULL,
+    code INTEGER,
+    token TEXT,
+    token_name TEXT,
+    client TEXT,
+    run BLOB
+);
 ";
 
 /// How many bits of a key number the event.
@@ -200,9 +221,18 @@ fn try_open_writer(dir: &Path) -> Result<Connection, JournalError> {
 }
 
 /// Whether a file has the tables of workflows and their modules.
-pub(crate) fn has_definitions(connection: &Connection) -> Result<bool, JournalError> {
-    let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    Ok(format >= 2)
+pub(crate) fn has_definitions(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(format(connection)? >= 2)
+}
+
+/// Whether a file has the log of requests, and says which runs are inside others.
+pub(crate) fn has_requests(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(format(connection)? >= 3)
+}
+
+/// The format of a file that is one of runs; it may be an older one where it is only read.
+fn format(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
 /// A connection that reads; it never changes the file.

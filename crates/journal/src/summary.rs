@@ -36,6 +36,8 @@ pub struct RunSummary {
     pub reached: Option<Reached>,
     /// The runs that go on from this one; only [`crate::Journal::run`] looks for them.
     pub children: Vec<RunId>,
+    /// The runs inside this one, where it is that of a workflow; found as the children are.
+    pub inside: Vec<RunId>,
 }
 
 /// The latest step of a run that began.

@@ -105,7 +105,7 @@ impl Tracker {
         let scope = scope_of(&ended.path);
         if goes_on {
             self.scopes.entry(scope).or_default().set(&ended.node, seq);
-        } else {
+        } else if !ended.may_be_alone() {
             // The body is at its end, and nobody sees into it any more.
             self.scopes.remove(&scope);
         }
@@ -116,7 +116,7 @@ impl Tracker {
         let scope = scope_of(&ended.path);
         if is_caught {
             self.scopes.entry(scope).or_default().error = Some(seq);
-        } else {
+        } else if !ended.may_be_alone() {
             self.scopes.remove(&scope);
         }
     }
@@ -217,6 +217,14 @@ type Latest = Vec<(String, u64)>;
 struct Snapshot {
     open: Vec<(StepId, String, String, String, u64, Vec<u64>)>,
     scopes: Vec<(String, Latest, Option<u64>)>,
+}
+
+impl OpenStep {
+    /// Whether a body may go on without it: hooks that nothing waits for lead nowhere, and end when
+    /// they end.
+    fn may_be_alone(&self) -> bool {
+        &*self.kind == "hook"
+    }
 }
 
 impl ScopeOutputs {

@@ -3,15 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcpgraph_access::Access;
 use mcpgraph_config::model::{GraphFile, ServerDef, Transport};
 use mcpgraph_diagnostics::{Colour, Diagnostics, to_terminal};
-use mcpgraph_gateway::{Gateway, Offer};
+use mcpgraph_gateway::{Gate, Gateway, Offer};
 use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_mcp::message::raw;
 use mcpgraph_mcp::server::Broadcaster;
 use mcpgraph_runtime::{Effects, Execution, Finished, Instruments, Runtime, World};
 use mcpgraph_upstream::{ClientInfo, Reaper, UpstreamOptions, Upstreams, specs};
 use mcpgraph_value::Value;
+use serde_json::json;
 
 use crate::load::Files;
 use crate::masks::Masks;
@@ -175,19 +176,15 @@ impl McpGraph {
 
     /// An MCP server of the tools, for any transport of [`mcpgraph_mcp::server`].
     pub fn gateway(&self, broadcaster: Broadcaster) -> Arc<Gateway> {
-        self.guarded_gateway(broadcaster, None)
+        self.guarded_gateway(broadcaster, Gate::default())
     }
 
-    /// The same, whose clients see and use what they are granted.
-    pub fn guarded_gateway(
-        &self,
-        broadcaster: Broadcaster,
-        access: Option<Arc<Access>>,
-    ) -> Arc<Gateway> {
+    /// The same, whose clients see and use what the gate grants them.
+    pub fn guarded_gateway(&self, broadcaster: Broadcaster, gate: Gate) -> Arc<Gateway> {
         let graph = Arc::clone(&self.graph);
         let offer = Offer::new(graph, &self.servers, &self.world, self.instruments.clone());
         let offer = offer.with_discovery(self.discovery);
-        Gateway::guarded(offer, Arc::clone(&self.world.upstreams), broadcaster, access)
+        Gateway::guarded(offer, Arc::clone(&self.world.upstreams), broadcaster, gate)
     }
 
     /// Takes over a changed file: its servers first, so that its tools find them.
@@ -212,7 +209,9 @@ pub(crate) fn upstream_options(servers: &[ServerDef]) -> UpstreamOptions {
         title: None,
         version: String::from(env!("CARGO_PKG_VERSION")),
     };
-    UpstreamOptions { reaper: reaper(servers), ..UpstreamOptions::new(info) }
+    // Whether the client at the other end can be asked is found out when a server asks.
+    let capabilities = raw(&json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {} }));
+    UpstreamOptions { capabilities, reaper: reaper(servers), ..UpstreamOptions::new(info) }
 }
 
 /// A second process that ends our servers if we are killed; only where there are any to end.

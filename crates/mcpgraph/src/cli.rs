@@ -12,6 +12,7 @@ mod history;
 mod init;
 mod logging;
 mod output;
+mod requests;
 mod run;
 mod runs;
 mod schema;
@@ -143,6 +144,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Toolkit(args) => toolkit::serve(&args.files, &history),
         Command::Run(args) => run::run(args, &history),
         Command::Runs(args) => runs::runs(args, &history),
+        Command::Requests(args) => requests::requests(args, &history),
         Command::Workflows(args) => workflows::workflows(args, &history),
         Command::Tokens(args) => tokens::tokens(args, &history),
         Command::Check(args) => check::check(&args, &history),

@@ -7,7 +7,7 @@ use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 use mcpgraph_diagnostics::{Diagnostics, codes, to_json};
 use mcpgraph_engine::LogLevel;
-use mcpgraph_gateway::origin;
+use mcpgraph_gateway::{Gate, about, origin};
 use mcpgraph_mcp::message::{Notification, Raw, RpcError};
 use mcpgraph_mcp::mirror::HeaderParameter;
 use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service};
@@ -40,6 +40,8 @@ pub struct Options {
     pub lenient: bool,
     /// What walks are recorded in and watched by.
     pub instruments: Instruments,
+    /// Which of the three tools a client may see, and how often it may call them.
+    pub gate: Gate,
 }
 
 /// Who the clients of a server are.
@@ -60,6 +62,7 @@ pub struct Procedures {
     broadcaster: Broadcaster,
     audience: Audience,
     lenient: bool,
+    gate: Gate,
     pub(crate) records: Records,
     shared: Mutex<Shared>,
     swept: Mutex<Instant>,
@@ -88,7 +91,7 @@ impl Procedures {
         broadcaster: Broadcaster,
         options: Options,
     ) -> Arc<Self> {
-        let Options { audience, lenient, instruments } = options;
+        let Options { audience, lenient, instruments, gate } = options;
         Arc::new(Self {
             inner,
             catalogue: ArcSwapOption::from_pointee(catalogue),
@@ -96,6 +99,7 @@ impl Procedures {
             broadcaster,
             audience,
             lenient,
+            gate,
             records: Records::new(instruments),
             shared: Mutex::default(),
             swept: Mutex::new(Instant::now()),
@@ -155,10 +159,16 @@ impl Procedures {
     }
 
     async fn list_tools(&self, call: Call, catalogue: &Catalogue) -> Result<Raw, RpcError> {
-        let needs_handle = self.needs_handle(&call.client);
+        let mut own = tools::listed(self.needs_handle(&call.client));
+        own.retain(|tool| tool["name"].as_str().is_some_and(|name| self.sees(&call.client, name)));
         let view = self.view(&call, catalogue).await;
         let listed = self.inner.call(call).await?;
-        binding::listing(&listed, &tools::listed(needs_handle), &view)
+        binding::listing(&listed, &own, &view)
+    }
+
+    /// Whether one of the three tools is there for a client. They belong to the graph.
+    fn sees(&self, client: &Client, tool: &str) -> bool {
+        self.gate.sees_own(client, tool)
     }
 
     /// Which of the other tools a client sees.
@@ -186,9 +196,12 @@ impl Procedures {
         let text = call.params.as_deref().map_or("{}", RawValue::get);
         let params: CallParams = serde_json::from_str(text)
             .map_err(|error| RpcError::invalid_params(format!("the parameters: {error}")))?;
-        if !binding::is_own(&params.name) {
+        // One that may not be seen is answered as one that does not exist.
+        if !binding::is_own(&params.name) || !self.sees(&call.client, &params.name) {
             return self.call_other(params, call, catalogue.binds).await;
         }
+        about(&call, &params.name);
+        self.gate.count(&call.client, Some(&params.name))?;
         self.sweep().await;
         let answer = match params.name.as_str() {
             tools::LOAD_GRAPH => self.load(params.arguments, &call, catalogue).await,
@@ -376,6 +389,9 @@ impl Service for Procedures {
     async fn describe(&self, client: &Client) -> Description {
         let mut description = self.inner.describe(client).await;
         let Some(catalogue) = self.catalogue.load_full() else { return description };
+        if !self.sees(client, tools::LOAD_GRAPH) {
+            return description;
+        }
         let named: Vec<String> = catalogue
             .procedures
             .iter()
@@ -406,9 +422,13 @@ impl Service for Procedures {
         self.inner.closed(client).await;
     }
 
-    fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+    fn header_parameters(&self, client: &Client, tool: &str) -> Option<Arc<[HeaderParameter]>> {
         let is_own = binding::is_own(tool) && self.catalogue.load().is_some();
-        if is_own { None } else { self.inner.header_parameters(tool) }
+        if is_own { None } else { self.inner.header_parameters(client, tool) }
+    }
+
+    async fn may_watch(&self, client: &Client, uri: &str) -> bool {
+        self.inner.may_watch(client, uri).await
     }
 }
 

@@ -22,7 +22,9 @@ use mcpgraph_value::Value;
 
 use crate::problem::Problem;
 use crate::procedures::{self, ReadProcedures};
-use crate::{control, documents, events, expressions, fork, pages, runs, upstreams, workflows};
+use crate::{
+    control, documents, events, expressions, fork, pages, requests, runs, upstreams, workflows,
+};
 
 /// The largest body a request may have.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -91,6 +93,7 @@ pub fn router(studio: Studio) -> Router {
         .route("/api/status", get(runs::status))
         .route("/api/stats", get(runs::stats))
         .route("/api/changes", get(events::changes))
+        .route("/api/requests", get(requests::list))
         .route("/api/runs", get(runs::list).post(control::start))
         .route("/api/runs/{id}", get(runs::show).delete(runs::remove))
         .route("/api/runs/{id}/export", get(runs::export))

@@ -17,6 +17,7 @@ mod pages;
 mod problem;
 mod procedures;
 mod report;
+mod requests;
 mod runs;
 mod short;
 mod upstreams;

@@ -1,7 +1,7 @@
 //! Reading what was recorded.
 
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -13,8 +13,8 @@ use crate::api::{Shared, run_id};
 use crate::problem::{Problem, json};
 use crate::short::{shortened, shortened_context};
 
-/// The most runs one answer lists.
-const MAX_RUNS: usize = 1000;
+/// The most runs or requests one answer lists.
+pub(crate) const MAX_LISTED: usize = 1000;
 
 type Answer = Result<Response, Problem>;
 
@@ -34,24 +34,33 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     fn filter(self) -> Result<Filter, Problem> {
-        let moment = |millis: u64| UNIX_EPOCH.checked_add(Duration::from_millis(millis));
-        let status = self.status.map(|word| {
-            let known = RunStatus::ALL.map(RunStatus::name).join(", ");
-            RunStatus::from_name(&word).ok_or_else(|| {
-                Problem::invalid(format!("there is no status `{word}`; there are {known}"))
-            })
-        });
+        let statuses = RunStatus::ALL.map(|status| (status.name(), status));
         Ok(Filter {
             tool: self.tool,
-            status: status.transpose()?,
+            status: self.status.map(|status| word(&status, &statuses)).transpose()?,
             since: self.since.and_then(moment),
             until: self.until.and_then(moment),
             text: self.text,
             slower_than: self.slower_than.map(Duration::from_millis),
-            limit: self.limit.unwrap_or(100).clamp(1, MAX_RUNS),
+            limit: self.limit.unwrap_or(100).clamp(1, MAX_LISTED),
             before: self.before.as_deref().map(run_id).transpose()?,
         })
     }
+}
+
+/// A moment, in milliseconds since 1970.
+pub(crate) fn moment(millis: u64) -> Option<SystemTime> {
+    UNIX_EPOCH.checked_add(Duration::from_millis(millis))
+}
+
+/// The status that a word stands for.
+pub(crate) fn word<T: Copy>(word: &str, statuses: &[(&'static str, T)]) -> Result<T, Problem> {
+    let found = statuses.iter().find(|(name, _)| *name == word).map(|(_, status)| *status);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = statuses.iter().map(|(name, _)| *name).collect();
+        let known = known.join(", ");
+        Problem::invalid(format!("there is no status `{word}`; there are {known}"))
+    })
 }
 
 pub(crate) async fn list(

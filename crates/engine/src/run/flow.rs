@@ -24,10 +24,7 @@ impl Run {
     pub(super) fn start_flow(&mut self, id: TaskId, now: Duration) {
         let Some(scope) = self.scope_of(id) else { return };
         let input = scope.input.clone();
-        for name in [REQUEST, METADATA] {
-            scope.view.set(name.into(), input.get(name).cloned().unwrap_or_default());
-        }
-        scope.view.set(VARIABLES.into(), Map::new().into());
+        begin(&mut scope.view, &input);
         self.announce(id, None, now);
         self.succeed(id, input, now);
     }
@@ -105,6 +102,43 @@ impl Run {
         let scope = self.steps.get(&id)?.scope;
         self.scopes.get_mut(&scope).map(AsMut::as_mut)
     }
+}
+
+/// What flows through a workflow, put together from what its steps gave, for those who have nothing
+/// but its record.
+#[derive(Clone, Default)]
+pub struct Flow(ScopeView);
+
+impl Flow {
+    /// What a workflow that was given this input begins with.
+    pub fn new(input: &Value) -> Self {
+        let mut view = ScopeView::default();
+        begin(&mut view, input);
+        Self(view)
+    }
+
+    /// Takes what a step that others follow gave; `kind` is the type of its node.
+    pub fn take(&mut self, kind: &str, output: &Value) {
+        match kind {
+            "mcp-call" => self.0.set(RESPONSE.into(), output.clone()),
+            // One that was refused has no step that follows.
+            "hook" | "transform" => take(&mut self.0, output).unwrap_or_default(),
+            _ => {}
+        }
+    }
+
+    /// What it comes to, by name; the response is there once there is one.
+    pub fn members(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let names = [REQUEST, RESPONSE, METADATA, VARIABLES];
+        names.into_iter().filter_map(|name| Some((name, self.0.output(name)?)))
+    }
+}
+
+fn begin(view: &mut ScopeView, input: &Value) {
+    for name in [REQUEST, METADATA] {
+        view.set(name.into(), input.get(name).cloned().unwrap_or_default());
+    }
+    view.set(VARIABLES.into(), Map::new().into());
 }
 
 /// What a script finds as `context`.

@@ -111,6 +111,12 @@ impl Gateway {
             .map(|(_, server)| server)
     }
 
+    /// The exposed server that tells of changes of a resource, if the client may see it.
+    pub(super) async fn find_watchable(&self, view: &View, uri: &str) -> Option<String> {
+        let found = self.find_listed_resource(&view.offer, uri).await;
+        found.filter(|server| view.sees(Kind::Resources, server, uri))
+    }
+
     /// The exposed server to ask for a resource, if the client may read it.
     pub(super) async fn find_readable(&self, view: &View, uri: &str) -> Option<String> {
         let found = self.find_resource(&view.offer, uri).await;

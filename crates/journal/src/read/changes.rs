@@ -1,6 +1,6 @@
 use rusqlite::{Connection, params};
 
-use super::row::{COLUMNS, Rows};
+use super::row::Rows;
 use crate::{Changes, Journal, JournalError};
 
 impl Journal {
@@ -21,13 +21,17 @@ impl Journal {
                 .prepare_cached(
                     "SELECT change FROM runs WHERE change > ? ORDER BY change LIMIT 1 OFFSET ?",
                 )?
-                .query_map(params![since, i64::try_from(limit.max(1)).unwrap_or(i64::MAX) - 1], |row| row.get(0))?
+                .query_map(
+                    params![since, i64::try_from(limit.max(1)).unwrap_or(i64::MAX) - 1],
+                    |row| row.get(0),
+                )?
                 .next()
                 .transpose()?
                 .unwrap_or(latest);
             let runs = connection
                 .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM runs WHERE change > ? AND change <= ? ORDER BY change, id"
+                    "SELECT {} FROM runs WHERE change > ? AND change <= ? ORDER BY change, id",
+                    rows.columns()
                 ))?
                 .query_map(params![since, up_to], |row| rows.summary(row))?
                 .collect::<Result<Vec<_>, _>>()?;

@@ -1,8 +1,10 @@
 //! What a step saw.
 
+use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use mcpgraph_engine::{RunError, StepId};
+use mcpgraph_engine::{Flow, RunError, StepId};
 use mcpgraph_value::{Map, Value};
 
 use super::events::RunReader;
@@ -13,7 +15,8 @@ use crate::{Journal, JournalError, Payload, RunId, StoredError, StoredEvent};
 
 impl Journal {
     /// What a step saw when it began: the latest outputs of the nodes of its body and of those
-    /// around it, the item of a loop and its `index`, the `error` that was caught last.
+    /// around it, the item of a loop and its `index`, the `error` that was caught last; in a
+    /// workflow also what flows through it.
     ///
     /// A payload that was larger than the limit is an object with the member `$truncated`, which
     /// has its `preview`, `size` and `digest`.
@@ -38,9 +41,39 @@ pub(crate) fn context(
         return Ok(None);
     };
     let mut map = Map::new();
+    for (name, value) in flow(reader, began)?.iter().flat_map(Flow::members) {
+        map.insert(name, value);
+    }
     let scope = scope_of(&path);
     collect(reader, &tracker, scope.positions(), &mut map)?;
     Ok(Some(map.into()))
+}
+
+/// What flows through a workflow before an event; none in the run of something else. Workflows have
+/// no loops, so that nearly all of them are short.
+fn flow(reader: &RunReader<'_>, before: u64) -> Result<Option<Flow>, JournalError> {
+    let Some(StoredEvent::StepStarted { kind, .. }) = reader.event(1)? else { return Ok(None) };
+    let (true, Some(StoredEvent::Started { input, .. })) = (&*kind == "start", reader.event(0)?)
+    else {
+        return Ok(None);
+    };
+    let mut flow = Flow::new(&shown(input));
+    let mut kinds: HashMap<StepId, Arc<str>> = HashMap::new();
+    reader.lines(0, |seq, line| {
+        if seq >= before {
+            return Ok(ControlFlow::Break(()));
+        }
+        match reader.decode(line)? {
+            StoredEvent::StepStarted { step, kind, .. } => drop(kinds.insert(step, kind)),
+            StoredEvent::StepFinished { step, output, edge: Some(_), .. } => {
+                let kind = kinds.get(&step).map_or("", |kind| &**kind);
+                flow.take(kind, &shown(output));
+            }
+            _ => {}
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(Some(flow))
 }
 
 /// Adds what the nodes of a body see, what is around it first.

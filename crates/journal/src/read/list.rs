@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value as Sql;
 
 use super::events::{RunReader, unpack};
-use super::row::{COLUMNS, Rows};
+use super::row::Rows;
 use crate::write::micros;
 use crate::{Filter, Journal, JournalError, Listing, RunStatus, RunSummary};
 
@@ -37,7 +37,8 @@ pub(crate) fn visit(
 ) -> Result<Option<crate::RunId>, JournalError> {
     let rows = Rows::new(connection, dir)?;
     let (condition, values) = condition(filter, &rows);
-    let sql = format!("SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY id DESC");
+    let columns = rows.columns();
+    let sql = format!("SELECT {columns} FROM runs WHERE {condition} ORDER BY id DESC");
     let mut statement = connection.prepare(&sql)?;
     let mut found = statement.query(rusqlite::params_from_iter(values))?;
     let mut search = filter.text.as_deref().filter(|text| !text.is_empty()).map(Search::new);

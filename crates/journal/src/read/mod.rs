@@ -4,6 +4,7 @@ mod changes;
 mod context;
 mod events;
 mod list;
+mod requests;
 pub(crate) mod row;
 mod stats;
 mod steps;

@@ -6,15 +6,15 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::{
     Digest, Face, Journal, JournalError, Origin, Parent, Reached, RunId, RunStatus, RunSummary,
-    TraceContext, liveness,
+    TraceContext, liveness, schema,
 };
 
-/// What [`Rows::summary`] reads, in its order.
-pub(crate) const COLUMNS: &str = "no, id, change, started, duration, status, writer, steps, events, \
+/// What [`Rows::summary`] reads, in its order, without the run around it.
+const COLUMNS: &str = "no, id, change, started, duration, status, writer, steps, events, \
      lost, tool, digest, definition, reached_step, reached_node, error, face, client, protocol, \
      traceparent, tracestate, parent, parent_step";
 
-/// How many runs that go on from one are told of.
+/// How many runs that go on from one, or are inside it, are told of.
 const MAX_CHILDREN: i64 = 1000;
 
 /// How many runs an ambiguous beginning of an id names.
@@ -24,11 +24,22 @@ const MAX_CANDIDATES: u8 = 5;
 pub(crate) struct Rows {
     /// The writers that are alive.
     pub(crate) living: HashSet<i64>,
+    /// Whether the file says which runs are inside others.
+    knows_around: bool,
 }
 
 impl Rows {
     pub(crate) fn new(connection: &Connection, dir: &Path) -> rusqlite::Result<Self> {
-        Ok(Self { living: liveness::living(connection, dir)? })
+        Ok(Self {
+            living: liveness::living(connection, dir)?,
+            knows_around: schema::has_requests(connection)?,
+        })
+    }
+
+    /// What [`Rows::summary`] reads, in its order.
+    pub(crate) fn columns(&self) -> String {
+        let around = if self.knows_around { "around" } else { "NULL" };
+        format!("{COLUMNS}, {around}")
     }
 
     pub(crate) fn summary(&self, row: &Row<'_>) -> rusqlite::Result<RunSummary> {
@@ -66,8 +77,10 @@ impl Rows {
                 protocol: row.get::<_, Option<String>>(18)?.map(Into::into),
                 trace: trace.map(|parent| TraceContext { traceparent: parent.into(), tracestate }),
                 parent: parent.map(|run| Parent { run: RunId::from_bytes(run), from }),
+                around: row.get::<_, Option<[u8; 16]>>(23)?.map(RunId::from_bytes),
             },
             children: Vec::new(),
+            inside: Vec::new(),
         })
     }
 }
@@ -77,13 +90,19 @@ impl Journal {
     pub fn run(&self, id: RunId) -> Result<Option<RunSummary>, JournalError> {
         self.read(|connection| {
             let Some((_, mut run)) = find(connection, &self.dir, id)? else { return Ok(None) };
-            let mut statement = connection
-                .prepare_cached("SELECT id FROM runs WHERE parent = ? ORDER BY id LIMIT ?")?;
-            run.children = statement
-                .query_map(rusqlite::params![id.as_bytes(), MAX_CHILDREN], |row| {
-                    row.get(0).map(RunId::from_bytes)
-                })?
-                .collect::<Result<_, _>>()?;
+            let of = |column: &str| -> rusqlite::Result<Vec<RunId>> {
+                let sql = format!("SELECT id FROM runs WHERE {column} = ? ORDER BY id LIMIT ?");
+                connection
+                    .prepare_cached(&sql)?
+                    .query_map(rusqlite::params![id.as_bytes(), MAX_CHILDREN], |row| {
+                        row.get(0).map(RunId::from_bytes)
+                    })?
+                    .collect()
+            };
+            run.children = of("parent")?;
+            if schema::has_requests(connection)? {
+                run.inside = of("around")?;
+            }
             Ok(Some(run))
         })
     }
@@ -138,7 +157,7 @@ pub(crate) fn find(
 ) -> Result<Option<(i64, RunSummary)>, JournalError> {
     let rows = Rows::new(connection, dir)?;
     let found = connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?"))?
+        .prepare_cached(&format!("SELECT {} FROM runs WHERE id = ?", rows.columns()))?
         .query_row([id.as_bytes()], |row| Ok((row.get(0)?, rows.summary(row)?)))
         .optional()?;
     Ok(found)
@@ -153,6 +172,6 @@ pub(crate) fn expect(
     find(connection, dir, id)?.ok_or_else(|| JournalError::NoRun(id.to_string()))
 }
 
-fn time(micros: i64) -> SystemTime {
+pub(crate) fn time(micros: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_micros(u64::try_from(micros).unwrap_or_default())
 }

@@ -74,6 +74,7 @@ fn origin(origin: &Origin) -> Value {
     members.insert("tracestate", tracestate);
     members.insert("parent", origin.parent.map(|parent| parent.run.to_string()));
     members.insert("parentStep", origin.parent.map(|parent| parent.from));
+    members.insert("around", origin.around.map(|run| run.to_string()));
     members.into()
 }
 

@@ -117,6 +117,10 @@ impl Document {
                     }),
                     None => None,
                 },
+                around: match text(origin, "around")? {
+                    Some(_) => Some(parsed(origin, "around")?),
+                    None => None,
+                },
             },
             started,
             lost: number(run, "lost")?,

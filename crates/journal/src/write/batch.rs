@@ -11,6 +11,7 @@ use super::live::Live;
 use super::payloads::PayloadWriter;
 use super::queue::{Item, Series};
 use super::remove::remove_data;
+use super::requests;
 use super::state::RunState;
 use crate::mask::Masker;
 use crate::schema::{MAX_EVENTS, key};
@@ -123,6 +124,11 @@ impl Batcher {
     ) -> rusqlite::Result<Vec<(Arc<Live>, RunState)>> {
         let groups = group(items);
         self.transaction(options, masker, |part| {
+            for item in items {
+                if let Item::Request(request) = item {
+                    requests::insert(part.connection, request, part.masker)?;
+                }
+            }
             groups.iter().map(|group| part.write_group(group)).collect()
         })
     }
@@ -136,7 +142,7 @@ fn group(items: &[Item]) -> Vec<Group<'_>> {
         let (run, part) = match item {
             Item::Series(part) => (&part.run, Some(part)),
             Item::Settle(run) => (run, None),
-            Item::Lost(_) => continue,
+            Item::Lost(_) | Item::Request(_) => continue,
         };
         let place = *places.entry(run.ordinal).or_insert_with(|| {
             groups.push(Group { run, parts: Vec::new(), settles: false });
@@ -271,8 +277,8 @@ impl Part<'_> {
             .prepare_cached(
                 "INSERT INTO runs (no, id, change, started, duration, status, writer, steps,
                      events, lost, tool, digest, definition, reached_step, reached_node, error,
-                     face, client, protocol, traceparent, tracestate, parent, parent_step)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                     face, client, protocol, traceparent, tracestate, parent, parent_step, around)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                  ON CONFLICT (id) DO NOTHING",
             )?
             .execute(params![
@@ -299,6 +305,7 @@ impl Part<'_> {
                 origin.trace.as_ref().and_then(|trace| trace.tracestate.as_deref()),
                 origin.parent.as_ref().map(|parent| parent.run.as_bytes()),
                 origin.parent.as_ref().map(|parent| parent.from.cast_signed()),
+                origin.around.as_ref().map(RunId::as_bytes),
             ])?;
         Ok(inserted > 0)
     }

@@ -9,6 +9,7 @@ mod live;
 mod payloads;
 mod queue;
 mod remove;
+mod requests;
 mod retention;
 mod state;
 mod thread;

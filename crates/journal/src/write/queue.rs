@@ -11,10 +11,16 @@ use tokio::sync::watch;
 use super::collected::{Collected, Told};
 use super::live::Live;
 use crate::mask::Masker;
-use crate::{JournalOptions, JournalStatus, NewRun, RunId, StoredEvent};
+use crate::{JournalOptions, JournalStatus, NewRun, Request, RunId, StoredEvent};
 
 /// How long events wait for others when nobody waits for them.
 const LINGER: Duration = Duration::from_millis(10);
+
+/// How long the writer rests after it wrote something before it has to be woken for a request.
+///
+/// Waking it costs a system call, which a request should not pay for its line in the log. While
+/// there is traffic, requests are written with the runs, or at the end of a rest.
+const REST: Duration = Duration::from_millis(200);
 
 /// How many events make a transaction full.
 const MAX_BATCH: usize = 8192;
@@ -39,6 +45,7 @@ pub(crate) struct Shared {
     next_ordinal: AtomicU64,
     lost_events: AtomicU64,
     lost_runs: AtomicU64,
+    lost_requests: AtomicU64,
     late_runs: AtomicU64,
     commits: AtomicU64,
     /// The store did not take something in time; nobody waits for it until it does again.
@@ -70,7 +77,18 @@ struct Queue {
     /// How many are gathered before they are written.
     gathered: usize,
     sleep: Sleep,
+    /// The writer was given something to write since it last slept.
+    has_written: bool,
     closed: bool,
+}
+
+impl Queue {
+    /// Whether something of a size may be queued.
+    fn has_room(&self, bytes: usize, options: &JournalOptions) -> bool {
+        self.events < options.max_queued_events
+            && self.bytes.saturating_add(bytes) <= options.max_queued_bytes.max(bytes)
+            && !self.closed
+    }
 }
 
 /// Whether and how the writer sleeps.
@@ -80,6 +98,8 @@ enum Sleep {
     No,
     /// There is nothing to do.
     Idle,
+    /// There is nothing to do but requests, which can wait for the end of the rest.
+    Resting,
     /// There is something nobody waits for, and more may come.
     Lingering,
     /// Some runs wait, and more will soon.
@@ -94,6 +114,8 @@ pub(crate) enum Item {
     Lost(Told),
     /// What is known of a run has to be noted: it is over, or lost something.
     Settle(Arc<Live>),
+    /// A request was answered.
+    Request(Box<Request>),
 }
 
 /// Events of a run that follow each other.
@@ -126,6 +148,7 @@ impl Shared {
             next_ordinal: AtomicU64::new(0),
             lost_events: AtomicU64::new(0),
             lost_runs: AtomicU64::new(0),
+            lost_requests: AtomicU64::new(0),
             late_runs: AtomicU64::new(0),
             commits: AtomicU64::new(0),
             stalled: AtomicBool::new(false),
@@ -155,10 +178,7 @@ impl Shared {
         let count = events.len();
         let first = run.number(count as u64);
         let mut queue = self.queue.lock();
-        let fits = queue.events < self.options.max_queued_events
-            && queue.bytes.saturating_add(bytes) <= self.options.max_queued_bytes.max(bytes)
-            && !queue.closed;
-        if !fits {
+        if !queue.has_room(bytes, &self.options) {
             let has_room = queue.items.len() < self.options.max_queued_events.saturating_mul(2);
             let told_now = match told {
                 // In its turn, after those before it that still wait to be written.
@@ -183,6 +203,27 @@ impl Shared {
         let run = Arc::clone(run);
         queue.items.push_back(Item::Series(Series { run, first, events, told, bytes }));
         self.wake_writer(&queue);
+    }
+
+    /// Queues a request for the log, or counts it as lost.
+    pub(crate) fn note(&self, request: Request) {
+        let bytes = request.bytes();
+        let mut queue = self.queue.lock();
+        if !queue.has_room(bytes, &self.options) {
+            drop(queue);
+            return self.count_lost_request();
+        }
+        queue.events += 1;
+        queue.bytes += bytes;
+        queue.oldest.get_or_insert_with(Instant::now);
+        queue.items.push_back(Item::Request(Box::new(request)));
+        if queue.sleep != Sleep::Resting || queue.events >= MAX_BATCH {
+            self.wake_writer(&queue);
+        }
+    }
+
+    pub(crate) fn count_lost_request(&self) {
+        self.lost_requests.fetch_add(1, Ordering::Relaxed);
     }
 
     /// An empty list for events.
@@ -219,7 +260,7 @@ impl Shared {
     fn wake_writer(&self, queue: &Queue) {
         let is_full = queue.events >= MAX_BATCH;
         match queue.sleep {
-            Sleep::Idle => drop(self.wake.notify_one()),
+            Sleep::Idle | Sleep::Resting => drop(self.wake.notify_one()),
             Sleep::Lingering if queue.urgent || is_full => drop(self.wake.notify_one()),
             Sleep::Gathering if queue.waiting >= queue.gathered || is_full => {
                 self.wake.notify_one();
@@ -244,15 +285,13 @@ impl Shared {
     /// What the writer is to do next; it sleeps until there is something, for `patience` at most.
     pub(crate) fn next_work(&self, patience: Option<Duration>) -> Work {
         let mut queue = self.queue.lock();
+        let has_written = std::mem::take(&mut queue.has_written);
         queue.taken = None;
-        if queue.items.is_empty() && !queue.closed {
-            queue.sleep = Sleep::Idle;
-            match patience {
-                Some(patience) => drop(self.wake.wait_for(&mut queue, patience)),
-                None => self.wake.wait(&mut queue),
-            }
-            queue.sleep = Sleep::No;
+        if has_written {
+            let rest = patience.map_or(REST, |patience| patience.min(REST));
+            self.sleep(&mut queue, Sleep::Resting, Some(rest));
         }
+        self.sleep(&mut queue, Sleep::Idle, patience);
         if queue.items.is_empty() {
             return if queue.closed { Work::Closed } else { Work::Idle };
         }
@@ -272,21 +311,42 @@ impl Shared {
         while events < MAX_BATCH
             && let Some(item) = queue.items.pop_front()
         {
-            if let Item::Series(part) = &item {
-                events += part.events.len();
-                bytes += part.bytes;
+            match &item {
+                Item::Series(part) => {
+                    events += part.events.len();
+                    bytes += part.bytes;
+                }
+                Item::Request(request) => {
+                    events += 1;
+                    bytes += request.bytes();
+                }
+                Item::Lost(_) | Item::Settle(_) => {}
             }
             items.push(item);
         }
         queue.events -= events;
         queue.bytes -= bytes;
         queue.taken = Some((events, bytes, oldest));
+        queue.has_written = true;
         queue.waiting = 0;
         if queue.items.is_empty() {
             queue.urgent = false;
             queue.oldest = None;
         }
         Work::Write(items, oldest)
+    }
+
+    /// Sleeps for so long at most, unless there is something to do.
+    fn sleep(&self, queue: &mut MutexGuard<'_, Queue>, how: Sleep, time: Option<Duration>) {
+        if !queue.items.is_empty() || queue.closed {
+            return;
+        }
+        queue.sleep = how;
+        match time {
+            Some(time) => drop(self.wake.wait_for(queue, time)),
+            None => self.wake.wait(queue),
+        }
+        queue.sleep = Sleep::No;
     }
 
     /// Waits for a moment until about as many runs wait as did before the commits before, and learns
@@ -390,6 +450,7 @@ impl Shared {
             queued_bytes: queue.bytes + bytes,
             lost_events: self.lost_events.load(Ordering::Relaxed),
             lost_runs: self.lost_runs.load(Ordering::Relaxed),
+            lost_requests: self.lost_requests.load(Ordering::Relaxed),
             late_runs: self.late_runs.load(Ordering::Relaxed),
             lag: oldest.map(|oldest| oldest.elapsed()).unwrap_or_default(),
             commits: self.commits.load(Ordering::Relaxed),

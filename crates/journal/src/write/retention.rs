@@ -1,4 +1,4 @@
-//! Forgets the oldest runs, a few at a time.
+//! Forgets the oldest runs and requests, a few at a time.
 
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
@@ -7,6 +7,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::batch::micros;
 use super::remove::{remove_definitions, remove_run};
+use super::requests;
 use crate::{Retention, liveness};
 
 /// How often it is looked whether there is too much.
@@ -66,10 +67,15 @@ impl Keeper {
 
     /// Forgets some of the oldest runs; true if there may be more to forget.
     fn forget(&mut self, connection: &mut Connection, dir: &Path) -> rusqlite::Result<bool> {
-        let excess = self.excess(connection)?;
+        let requests = requests::count(connection)?;
+        let excess_requests = self.excess(connection, requests, self.retention.max_requests)?;
+        let runs = connection
+            .prepare_cached("SELECT count(*) FROM runs")?
+            .query_row([], |row| row.get::<_, i64>(0))?;
+        let excess = self.excess(connection, runs.unsigned_abs(), self.retention.max_runs)?;
         let oldest = self.retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
         let before = oldest.map_or(i64::MIN, micros);
-        if excess == 0 && before == i64::MIN {
+        if excess == 0 && excess_requests == 0 && before == i64::MIN {
             return Ok(false);
         }
         let living = liveness::living(connection, dir)?;
@@ -90,26 +96,31 @@ impl Keeper {
                 forgotten += 1;
             }
         }
+        forgotten += requests::forget(&transaction, excess_requests, before)? as u64;
         transaction.commit()?;
         self.is_untidy |= forgotten > 0;
         Ok(forgotten > 0)
     }
 
-    /// How many runs there are too many, by number and by size, about.
-    fn excess(&self, connection: &Connection) -> rusqlite::Result<u64> {
+    /// How many of `count` are too many, by number and by the size of the file, about.
+    fn excess(
+        &self,
+        connection: &Connection,
+        count: u64,
+        max: Option<u64>,
+    ) -> rusqlite::Result<u64> {
         let number = |sql: &str| {
             connection.prepare_cached(sql)?.query_row(params![], |row| row.get::<_, i64>(0))
         };
-        let runs = number("SELECT count(*) FROM runs")? as u64;
-        let by_count = self.retention.max_runs.map_or(0, |max| runs.saturating_sub(max));
+        let by_count = max.map_or(0, |max| count.saturating_sub(max));
         let Some(max_bytes) = self.retention.max_bytes else { return Ok(by_count) };
         let pages = number("PRAGMA page_count")? - number("PRAGMA freelist_count")?;
         let bytes = (pages * number("PRAGMA page_size")?) as u64;
-        if bytes <= max_bytes || bytes == 0 {
+        if bytes <= max_bytes || bytes == 0 || count == 0 {
             return Ok(by_count);
         }
-        // The share of the runs that is as large as what is too much, if all were of one size.
-        let share = u128::from(runs) * u128::from(bytes - max_bytes) / u128::from(bytes);
+        // The share of them that is as large as what is too much, if all were of one size.
+        let share = u128::from(count) * u128::from(bytes - max_bytes) / u128::from(bytes);
         Ok(by_count.max(share as u64 + 1))
     }
 }

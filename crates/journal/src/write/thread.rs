@@ -150,6 +150,10 @@ impl Writer {
                     &part.run
                 }
                 Item::Settle(run) => run,
+                Item::Request(_) => {
+                    self.shared.count_lost_request();
+                    continue;
+                }
                 Item::Lost(_) => continue,
             };
             let is_known = self.unsettled.last().is_some_and(|last| Arc::ptr_eq(last, run));

@@ -8,6 +8,7 @@ mod masking;
 mod payloads;
 mod processes;
 mod reading;
+mod requests;
 mod retention;
 mod round_trip;
 mod support;

@@ -1,5 +1,6 @@
 use mcpgraph_journal::{
-    Journal, JournalError, JournalOptions, KeptWorkflow, MissingPart, Payload, StoredEvent,
+    Filter, Journal, JournalError, JournalOptions, KeptWorkflow, MissingPart, Payload,
+    RequestFilter, StoredEvent,
 };
 use mcpgraph_value::Value;
 use rusqlite::Connection;
@@ -88,24 +89,31 @@ fn a_file_of_a_newer_version_is_refused() {
         [Journal::open(dir.path(), JournalOptions::default()), Journal::open_read(dir.path())]
     {
         let error = opened.err().unwrap();
-        assert!(matches!(error, JournalError::Newer { found: 99, known: 2, .. }), "{error}");
+        assert!(matches!(error, JournalError::Newer { found: 99, known: 3, .. }), "{error}");
         assert!(error.to_string().contains("use a newer mcpgraph"), "{error}");
     }
 }
 
-/// The first format had no workflows: it is read as it is, and gets them when it is written to.
-#[test]
-fn an_older_file_gets_what_it_lacks() {
-    let dir = tempfile::TempDir::new().unwrap();
-    Journal::open(dir.path(), JournalOptions::default()).unwrap().close();
+/// The first format had no workflows and no requests: it is read as it is, and gets them when it is
+/// written to.
+#[tokio::test]
+async fn an_older_file_gets_what_it_lacks() {
+    let (dir, journal) = open(JournalOptions::default());
+    let id = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
+    journal.close();
     let connection = Connection::open(dir.path().join("runs.db")).unwrap();
-    let older = "DROP TABLE workflows; DROP TABLE hook_modules;
+    let older = "DROP TABLE requests; DROP INDEX runs_by_around;
+                 ALTER TABLE runs DROP COLUMN around;
+                 DROP TABLE workflows; DROP TABLE hook_modules;
                  DELETE FROM counters WHERE name = 'definitions'; PRAGMA user_version = 1;";
     connection.execute_batch(older).unwrap();
     drop(connection);
     let read = Journal::open_read(dir.path()).unwrap();
     assert!(read.workflows().unwrap().is_empty() && read.hook_modules().unwrap().is_empty());
     assert_eq!(read.definitions_version().unwrap(), 0);
+    assert!(read.requests(&RequestFilter::default()).unwrap().requests.is_empty());
+    assert_eq!(read.list(&Filter::default()).unwrap().runs.len(), 1);
+    assert_eq!(read.run(id).unwrap().unwrap().origin.around, None);
     let kept = KeptWorkflow { id: "w".to_owned(), definition: "{}".to_owned() };
     read.put_workflow(&kept).unwrap();
     assert_eq!(read.workflows().unwrap(), [kept]);

@@ -47,6 +47,7 @@ async fn a_summary_says_what_the_run_says() {
     let first = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
     let mut run = new_run("t");
     run.origin.parent = Some(Parent { run: first, from: 3 });
+    run.origin.around = Some(first);
     let cancelled = RunError::new(ErrorKind::Cancelled, "enough");
     let events = [
         started("t", Value::Null),
@@ -63,7 +64,8 @@ async fn a_summary_says_what_the_run_says() {
     assert_eq!(summary.error.as_deref(), Some("enough"));
     assert_eq!(summary.digest, crate::support::version());
     assert!(started.duration_since(summary.started).unwrap() < Duration::from_micros(1));
-    assert_eq!(journal.run(first).unwrap().unwrap().children, [second]);
+    let first = journal.run(first).unwrap().unwrap();
+    assert_eq!((first.children, first.inside), (vec![second], vec![second]));
     assert!(journal.run(RunId::new()).unwrap().is_none());
 }
 

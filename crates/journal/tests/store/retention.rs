@@ -21,7 +21,8 @@ async fn keep_until(dir: &TempDir, retention: Retention, left: usize) -> Vec<Run
     }
 }
 
-const NOTHING: Retention = Retention { max_age: None, max_runs: None, max_bytes: None };
+const NOTHING: Retention =
+    Retention { max_age: None, max_runs: None, max_requests: None, max_bytes: None };
 
 fn filled(count: u32, age: impl Fn(u32) -> Duration, bytes: usize) -> (TempDir, Vec<RunId>) {
     let dir = TempDir::new().unwrap();

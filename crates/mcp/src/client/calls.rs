@@ -243,6 +243,23 @@ impl Calls {
             .map_or(Owner::Connection, |(id, _)| Owner::Call(*id))
     }
 
+    /// Whom a server asks: the request on whose stream it does, or the only one under way that can
+    /// be asked at all. A list that is fetched meanwhile cannot.
+    fn hearer(&self, origin: Option<u64>) -> Owner {
+        if origin.is_some() {
+            return self.owner(origin);
+        }
+        let state = self.state.lock();
+        let mut hearers = state
+            .pending
+            .iter()
+            .filter(|(_, pending)| !pending.is_listening && pending.events.is_some());
+        match (hearers.next(), hearers.next()) {
+            (Some((id, _)), None) => Owner::Call(*id),
+            _ => Owner::Connection,
+        }
+    }
+
     async fn notified(&self, notification: Notification, origin: Option<u64>) {
         let Notification { method, params } = notification;
         match (method.as_str(), params) {
@@ -357,7 +374,7 @@ impl Calls {
         if method == "ping" {
             return Waiting::Known(Ok(raw(&serde_json::Map::new())));
         }
-        let Owner::Call(id) = self.owner(origin) else {
+        let Owner::Call(id) = self.hearer(origin) else {
             return Waiting::Connection { method, params };
         };
         let (reply, answer) = oneshot::channel();

@@ -168,7 +168,8 @@ impl Server {
         let (queue, mut messages) = mpsc::channel(CALL_QUEUE);
         let peer = CallPeer::new(queue, client.clone(), session, cancel.clone(), &meta);
         let Request { id, method, params } = request;
-        let call = Call { id, method, params, meta, client, cancel, peer };
+        let extensions = http::Extensions::new();
+        let call = Call { id, method, params, meta, client, cancel, peer, extensions };
         let mut work = std::pin::pin!(AssertUnwindSafe(self.service().call(call)).catch_unwind());
         let mut too_late = std::pin::pin!(self.too_late(wanted));
         let outcome = loop {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use indexmap::IndexSet;
+
 use super::dispatch::{Admitted, Server, params, too_many_resources};
 use super::in_flight::Wanted;
 use super::outlet::Outlet;
@@ -29,7 +31,14 @@ impl Server {
             ))
         })?;
         let description = self.service().describe(&admitted.client).await;
-        let accepted = asked.promised_by(&description.capabilities);
+        let mut accepted = asked.promised_by(&description.capabilities);
+        let mut seen = IndexSet::new();
+        for uri in std::mem::take(&mut accepted.resource_subscriptions) {
+            if self.service().may_watch(&admitted.client, &uri).await {
+                seen.insert(uri);
+            }
+        }
+        accepted.resource_subscriptions = seen;
         let id = &admitted.request.id;
         let acknowledged = raw(&serde_json::json!({ "notifications": accepted }));
         let subscriber = self.broadcaster().subscribe(accepted);

@@ -97,6 +97,24 @@ impl CallPeer {
         }
     }
 
+    /// Whether the client said that it can be asked this, in whichever way its era has.
+    pub fn may_ask(&self, method: &str) -> Result<(), RpcError> {
+        let capability = match method {
+            "elicitation/create" => "elicitation",
+            "sampling/createMessage" => "sampling",
+            "roots/list" => "roots",
+            _ => return Ok(()),
+        };
+        if self.0.client.supports(capability) {
+            return Ok(());
+        }
+        Err(RpcError::new(
+            code::MISSING_CLIENT_CAPABILITY,
+            format!("the client does not support {capability}, which `{method}` needs"),
+        )
+        .with_data(&serde_json::json!({ "requiredCapabilities": { capability: {} } })))
+    }
+
     /// Asks the client something and waits for its answer: elicitation, sampling, roots.
     ///
     /// Only the legacy era has this; a modern client is asked by a result of type
@@ -114,19 +132,7 @@ impl CallPeer {
                 self.0.client.version
             )));
         };
-        let capability = match method {
-            "elicitation/create" => Some("elicitation"),
-            "sampling/createMessage" => Some("sampling"),
-            "roots/list" => Some("roots"),
-            _ => None,
-        };
-        if let Some(capability) = capability.filter(|name| !self.0.client.supports(name)) {
-            return Err(RpcError::new(
-                code::MISSING_CLIENT_CAPABILITY,
-                format!("the client does not support {capability}, which `{method}` needs"),
-            )
-            .with_data(&serde_json::json!({ "requiredCapabilities": { capability: {} } })));
-        }
+        self.may_ask(method)?;
         let (id, answer) = session.expect_answer()?;
         let request = Request { id: id.clone(), method: method.to_owned(), params };
         self.put(Outgoing::Message(Box::new(Message::Request(request)))).await;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use http::Extensions;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
@@ -49,12 +50,20 @@ pub trait Service: Send + Sync + 'static {
     }
 
     /// The parameters of a tool that the modern HTTP transport repeats in headers, by the
-    /// `x-mcp-header` annotations of the tool's input schema. None for an unknown tool.
+    /// `x-mcp-header` annotations of the tool's input schema. None for a tool that is unknown, or
+    /// is not there for this client.
     ///
     /// [`mirror::header_parameters`](crate::mirror::header_parameters) finds them in a schema.
-    fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
-        let _ = tool;
+    fn header_parameters(&self, client: &Client, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        let _ = (client, tool);
         None
+    }
+
+    /// Whether a modern client that listens may be told of changes of a resource. A legacy client
+    /// asks with `resources/subscribe`, which comes to [`Self::call`].
+    async fn may_watch(&self, client: &Client, uri: &str) -> bool {
+        let _ = (client, uri);
+        true
     }
 }
 
@@ -75,6 +84,8 @@ pub struct Call {
     pub cancel: CancellationToken,
     /// The way back to the client while the call is under way.
     pub peer: CallPeer,
+    /// What the layers of a service tell each other about it.
+    pub extensions: Extensions,
 }
 
 /// What `initialize` and `server/discover` tell about the server.

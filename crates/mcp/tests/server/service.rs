@@ -111,7 +111,7 @@ impl Service for TestService {
         self.happen("closed".to_owned());
     }
 
-    fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+    fn header_parameters(&self, _: &Client, tool: &str) -> Option<Arc<[HeaderParameter]>> {
         let tools = tools();
         let tool = tools.as_array()?.iter().find(|it| it["name"] == tool)?;
         Some(header_parameters(&raw(&tool["inputSchema"])).ok()?.into())

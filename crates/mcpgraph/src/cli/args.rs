@@ -1,5 +1,6 @@
 //! Everything that can be typed.
 
+pub(crate) mod requests;
 pub(crate) mod runs;
 pub(crate) mod test;
 mod times;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use self::requests::RequestsArgs;
 use self::runs::{ReplayArgs, RerunArgs, RunsArgs, RunsCommand};
 use self::test::TestArgs;
 use self::tokens::TokensArgs;
@@ -116,6 +118,16 @@ pub(crate) struct HistoryArgs {
     )]
     pub(crate) keep_runs: u64,
 
+    /// Forget the oldest requests above this number; 0 keeps any number
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 100_000,
+        global = true,
+        hide_short_help = true
+    )]
+    pub(crate) keep_requests: u64,
+
     /// Forget the oldest runs above this size of the file; 0 lets it grow
     #[arg(long, value_name = "MIB", default_value_t = 1024, global = true, hide_short_help = true)]
     pub(crate) keep_mib: u64,
@@ -143,6 +155,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Look at recorded runs, do them again, go on from them
     Runs(RunsArgs),
+    /// Look at the requests that a server was sent
+    Requests(RequestsArgs),
     /// Workflows in the store: what happens before and after the calls of tools
     Workflows(WorkflowsArgs),
     /// Make, list and revoke the tokens that a server over HTTP asks for
@@ -462,6 +476,7 @@ impl Command {
             Self::Schema(_)
             | Self::Workflows(_)
             | Self::Runs(_)
+            | Self::Requests(_)
             | Self::Tokens(_)
             | Self::Eval(_)
             | Self::Init(_)

@@ -46,6 +46,7 @@ impl HistoryArgs {
                 max_age: unless_zero(self.keep_days)
                     .map(|days| Duration::from_secs(days.saturating_mul(24 * 60 * 60))),
                 max_runs: unless_zero(self.keep_runs),
+                max_requests: unless_zero(self.keep_requests),
                 max_bytes: unless_zero(self.keep_mib).map(|mib| mib.saturating_mul(1024 * 1024)),
             },
             ..JournalOptions::default()

@@ -57,13 +57,13 @@ fn failed(why: impl Into<String>) -> anyhow::Error {
 }
 
 /// The store, and where it is.
-struct Runs {
-    journal: Journal,
-    folder: PathBuf,
+pub(super) struct Runs {
+    pub(super) journal: Journal,
+    pub(super) folder: PathBuf,
 }
 
 impl Runs {
-    fn open(history: &HistoryArgs) -> anyhow::Result<Self> {
+    pub(super) fn open(history: &HistoryArgs) -> anyhow::Result<Self> {
         let folder = history.folder()?;
         let journal = history.open().map_err(|error| match error.downcast() {
             Ok(error @ JournalError::NoStore { .. }) => anyhow::anyhow!(
@@ -131,6 +131,6 @@ fn no_step(run: &RunSummary, step: StepId) -> anyhow::Error {
 }
 
 /// Prints a document.
-fn print(document: &Value) -> anyhow::Result<()> {
+pub(super) fn print(document: &Value) -> anyhow::Result<()> {
     output::data(&(document.to_json_pretty() + "\n"))
 }

@@ -5,6 +5,7 @@ use axum::Router;
 use mcpgraph_access::{Access, Tokens};
 use mcpgraph_config::model::GraphFile;
 use mcpgraph_diagnostics::Source;
+use mcpgraph_gateway::{Gate, RequestLog};
 use mcpgraph_graph::Graph;
 use mcpgraph_mcp::server::{
     Broadcaster, Guard, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
@@ -179,7 +180,8 @@ pub(super) fn serve_loaded(
     block_on(threads, async move {
         let product = Arc::new(McpGraph::new(file, graph, watch.instruments()));
         let broadcaster = Broadcaster::new();
-        let gateway = product.guarded_gateway(broadcaster.clone(), transport.access().cloned());
+        let gate = Gate::new(transport.access().cloned());
+        let gateway = product.guarded_gateway(broadcaster.clone(), gate.clone());
         let stored = match library {
             Some(library) => {
                 let seen = stored::begin(&library, &gateway)?;
@@ -192,7 +194,7 @@ pub(super) fn serve_loaded(
             catalogue,
             Arc::new(InMemory::default()),
             broadcaster.clone(),
-            Options { audience, lenient, instruments: watch.instruments() },
+            Options { audience, lenient, instruments: watch.instruments(), gate: gate.clone() },
         );
         let face = Face {
             product: Arc::clone(&product),
@@ -219,6 +221,7 @@ pub(super) fn serve_loaded(
             serve: Box::new(move |file, graph| face.replace(file, graph)),
         });
         let service = Arc::clone(&procedures) as _;
+        let service = RequestLog::new(service, watch.journal().cloned(), gate);
         let outcome = over(transport, service, broadcaster, |config| {
             watch.shown().map(|shown| {
                 mcpgraph_studio::router(Studio {

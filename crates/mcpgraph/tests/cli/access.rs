@@ -1,7 +1,7 @@
 //! Tokens: who may come over HTTP, what each sees, and how often.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::{Value, json};
@@ -11,49 +11,89 @@ use crate::http::{Listening, initialize};
 use crate::product::{BINARY, command};
 
 /// A graph with a tool of its own and two exposed servers, and the folder of its tokens.
-struct World {
+pub(crate) struct World {
     folder: TempDir,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
+        Self::with(&json!([]))
+    }
+
+    /// The same with workflows.
+    pub(crate) fn with(workflows: &Value) -> Self {
+        Self::of(workflows, &json!({}))
+    }
+
+    /// The same with another server.
+    pub(crate) fn with_server(name: &str, server: &Value) -> Self {
+        Self::of(&json!([]), &json!({ name: server }))
+    }
+
+    fn of(workflows: &Value, more: &Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let demo = json!({ "command": BINARY, "args": ["demo-server"], "expose": true });
+        let nodes = json!([
+            { "id": "in", "type": "entry", "next": "out" }, { "id": "out", "type": "exit" }
+        ]);
+        let tenant = json!({ "type": "string", "x-mcp-header": "Tenant" });
+        let mirrored = json!({ "type": "object", "properties": { "tenant": tenant } });
+        let mut servers = json!({ "one": demo, "two": demo });
+        for (name, server) in more.as_object().unwrap() {
+            servers[name] = server.clone();
+        }
         let graph = json!({
+            "version": "2",
             "server": { "name": "guarded", "version": "1" },
-            "mcpServers": { "one": demo, "two": demo },
-            "tools": [{
-                "name": "own", "inputSchema": { "type": "object" },
-                "nodes": [{ "id": "in", "type": "entry", "next": "out" }, { "id": "out", "type": "exit" }]
-            }]
+            "mcpServers": servers,
+            "tools": [
+                { "name": "own", "inputSchema": { "type": "object" }, "nodes": nodes },
+                { "name": "mirrored", "inputSchema": mirrored, "nodes": nodes }
+            ],
+            "workflows": workflows
         });
         std::fs::write(folder.path().join("graph.yaml"), graph.to_string()).unwrap();
         Self { folder }
     }
 
     fn tokens(&self, arguments: &[&str]) -> Output {
+        self.run(&[&["tokens"], arguments].concat())
+    }
+
+    /// The folder of its data.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Runs a command of the product on the same data.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         let data = self.folder.path().join("data");
-        command().arg("tokens").args(arguments).arg("--data").arg(data).output().unwrap()
+        command().args(arguments).arg("--data").arg(data).output().unwrap()
     }
 
     /// Makes a token.
-    fn add(&self, name: &str, options: &[&str]) -> String {
+    pub(crate) fn add(&self, name: &str, options: &[&str]) -> String {
         let output = self.tokens(&[&["add", "--name", name], options].concat());
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    fn serve(&self) -> Listening {
+    pub(crate) fn serve(&self) -> Listening {
         let data = self.folder.path().join("data");
         Listening::on(&self.folder.path().join("graph.yaml"), &["--data", data.to_str().unwrap()])
     }
 }
 
 /// The status and the answer of a modern request.
-fn ask(server: &Listening, token: &str, method: &str, mut params: Value) -> (u16, Value) {
+pub(crate) fn ask(
+    server: &Listening,
+    token: &str,
+    method: &str,
+    mut params: Value,
+) -> (u16, Value) {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
     });
     let mut headers = format!(
         "{}\r\nAuthorization: Bearer {token}\r\nMCP-Protocol-Version: 2026-07-28\r\n\
@@ -70,13 +110,13 @@ fn ask(server: &Listening, token: &str, method: &str, mut params: Value) -> (u16
     (status.split(' ').nth(1).unwrap().parse().unwrap(), answer)
 }
 
-fn names(server: &Listening, token: &str) -> Vec<String> {
+pub(crate) fn names(server: &Listening, token: &str) -> Vec<String> {
     let (_, answer) = ask(server, token, "tools/list", json!({}));
     let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-fn call(server: &Listening, token: &str, tool: &str) -> Value {
+pub(crate) fn call(server: &Listening, token: &str, tool: &str) -> Value {
     let params = json!({ "name": tool, "arguments": { "value": 1 } });
     ask(server, token, "tools/call", params).1
 }
@@ -118,8 +158,8 @@ fn a_token_sees_and_calls_what_it_is_granted_and_nothing_else() {
     type Sees = fn(&str) -> bool;
     let grants: [(&[&str], Sees); 7] = [
         (&["--servers", "one"], |name| name.starts_with("one__")),
-        (&["--servers", "graph"], |name| name == "own"),
-        (&["--servers", "two,graph"], |name| name.starts_with("two__") || name == "own"),
+        (&["--servers", "graph"], |name| !name.contains("__")),
+        (&["--servers", "two,graph"], |name| !name.starts_with("one__")),
         (&["--tools", "*__echo"], |name| name.ends_with("__echo")),
         (&["--tools", "own,two__get_*"], |name| name == "own" || name.starts_with("two__get_")),
         (&["--servers", "one", "--tools", "*__echo"], |name| name == "one__echo"),

@@ -78,6 +78,16 @@ impl Listening {
         format!("Host: {}", self.address)
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The id of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn end(&mut self) {
         let process = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
         kill_process(process, Signal::TERM).unwrap();

@@ -18,7 +18,7 @@ fn stubborn() -> String {
 }
 
 /// The processes below a process.
-fn descendants(process: u32) -> Vec<u32> {
+pub(crate) fn descendants(process: u32) -> Vec<u32> {
     let mut parents = HashMap::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod access;
+mod asking;
 mod calls;
 mod codes;
 mod command_tools;
@@ -11,11 +12,13 @@ mod documents;
 mod examples;
 mod failures;
 mod http;
+mod isolation;
 mod life;
 mod listing;
 mod product;
 mod progress;
 mod reload;
+mod requests;
 mod resources;
 mod results;
 mod routing;
@@ -23,6 +26,7 @@ mod runs;
 mod schema;
 mod sessions;
 mod sop;
+mod storm;
 mod studio;
 mod testing;
 mod toolkit;

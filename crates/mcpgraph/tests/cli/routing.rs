@@ -1,5 +1,7 @@
 //! Many servers behind one endpoint: what clients see of them, and what reaches them.
 
+mod limits;
+
 use std::ffi::OsStr;
 use std::fs;
 

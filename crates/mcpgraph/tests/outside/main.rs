@@ -11,3 +11,4 @@ mod equivalence;
 mod npm_servers;
 mod product;
 mod servers;
+mod workflows;

@@ -8,7 +8,7 @@ use crate::header;
 use crate::message::{Request, RpcError, code};
 use crate::meta_key;
 use crate::mirror;
-use crate::server::client::Meta;
+use crate::server::client::{Client, Meta};
 use crate::server::handshake;
 use crate::server::service::Service;
 use crate::version::{Era, Version};
@@ -89,6 +89,7 @@ pub(super) fn same_version(headers: &HeaderMap, meta: &Meta) -> Result<(), RpcEr
 pub(super) fn mirrors(
     headers: &HeaderMap,
     request: &Request,
+    client: &Client,
     service: &dyn Service,
 ) -> Result<(), RpcError> {
     let params = request.params.as_deref();
@@ -98,7 +99,7 @@ pub(super) fn mirrors(
         same(headers, header::NAME, Some(name)).map_err(mismatch)?;
     }
     let Some(tool) = name.filter(|_| request.method == "tools/call") else { return Ok(()) };
-    let Some(parameters) = service.header_parameters(&tool) else { return Ok(()) };
+    let Some(parameters) = service.header_parameters(client, &tool) else { return Ok(()) };
     let values = mirror::parameter_values(&parameters, params);
     for (parameter, value) in parameters.iter().zip(values) {
         let header = format!("{}{}", header::PARAMETER_PREFIX, parameter.header);

@@ -28,7 +28,8 @@ pub(super) async fn request(
     check::same_version(&parts.headers, &meta).map_err(bad)?;
     let admitted =
         Server::admit(request, meta, None, principal(parts)).map_err(|(_, error)| bad(error))?;
-    check::mirrors(&parts.headers, &admitted.request, http.server.service()).map_err(bad)?;
+    let (request, client) = (&admitted.request, &admitted.client);
+    check::mirrors(&parts.headers, request, client, http.server.service()).map_err(bad)?;
     // Those who listen have places of their own: they stay for long and cost little.
     let place = match admitted.request.method.as_str() {
         "subscriptions/listen" => None,

@@ -92,8 +92,8 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) step: Option<u64>,
 
-    /// Show what the step saw when it began
-    #[arg(long, requires = "step")]
+    /// Show what the step saw when it began; without --step, the latest one
+    #[arg(long)]
     pub(crate) context: bool,
 }
 

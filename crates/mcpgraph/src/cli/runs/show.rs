@@ -18,7 +18,9 @@ const SHOWN: usize = 160;
 /// Shows a run and its steps, or one of its steps.
 pub(super) fn show(args: &ShowArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
     let run = runs.find(&args.id)?;
-    if let Some(number) = args.step {
+    // What the run had come to is what its latest step saw.
+    let latest = args.context.then(|| run.steps.saturating_sub(1));
+    if let Some(number) = args.step.or(latest) {
         return step::show(runs, &run, number, args.context, json);
     }
     let told = read(runs, &run)?;
@@ -77,6 +79,8 @@ fn about(run: &RunSummary, told: &Told) -> Vec<(&'static str, String)> {
         about.push(("parent", format!("{}, executed from step {}", parent.run, parent.from)));
     }
     about.extend(run.children.iter().map(|child| ("child", child.to_string())));
+    about.extend(run.origin.around.map(|around| ("around", around.to_string())));
+    about.extend(run.inside.iter().map(|inside| ("inside", inside.to_string())));
     if run.lost > 0 {
         let lost = count(usize::try_from(run.lost).unwrap_or(usize::MAX), "event");
         about.push(("lost", format!("{lost}: the disk was full or too slow")));

@@ -51,3 +51,57 @@ fn runs_have_steps_logs_and_the_errors_of_hooks_nobody_waits_for() {
         command().args(["runs", "replay", id]).arg("--data").arg(&data).output().unwrap();
     assert!(replayed.status.success(), "{}", String::from_utf8_lossy(&replayed.stderr));
 }
+
+/// A run inside that of a workflow, which is inside that of another; each knows its neighbours.
+#[test]
+fn runs_inside_runs_name_each_other_and_what_flowed_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, data) = (folder.path().join("graph.yaml"), folder.path().join("data"));
+    let change = "const { request } = context; \
+                  return { request: { ...request, params: { ...request.params, arguments: { n: 5 } } }, \
+                           context: { changed: true } }";
+    let mut inner = around("inner", change, "await sleep(30)");
+    // One that nothing waits for ends while others still look.
+    inner["nodes"].as_array_mut().unwrap().push(json!(
+        { "id": "note", "type": "hook", "hook": { "script": "return", "blocking": false } }
+    ));
+    inner["nodes"][1]["next"] = json!(["note", "call"]);
+    let mut outer = around("outer", "", "");
+    outer["priority"] = json!(10);
+    fs::write(&file, graph(&json!([inner, outer]))).unwrap();
+    let mut serve = command();
+    serve.arg("-g").arg(&file).arg("--data").arg(&data);
+    let mut client = StdioClient::start(serve);
+    client.initialize();
+    let answer = client.request("tools/call", &json!({"name": "double", "arguments": {"n": 1}}));
+    assert_eq!(answer["result"]["structuredContent"]["n"], 10, "{answer}");
+    client.close();
+
+    let runs = |arguments: &[&str]| -> Value {
+        let output = command().args(arguments).arg("--json").arg("--data").arg(&data).output();
+        serde_json::from_slice(&output.unwrap().stdout).unwrap_or_default()
+    };
+    let id = |tool: &str| {
+        let list = runs(&["runs", "ls", "--tool", tool]);
+        list["runs"][0]["id"].as_str().unwrap_or_else(|| panic!("{list}")).to_owned()
+    };
+    let ids = [id("workflow:outer"), id("workflow:inner"), id("double")];
+    let shown = ids.each_ref().map(|id| runs(&["runs", "show", id])["run"].clone());
+    for (outside, inside) in [(0, 1), (1, 2)] {
+        assert_eq!(shown[inside]["origin"]["around"], ids[outside], "{}", shown[inside]);
+        assert_eq!(shown[outside]["inside"], json!([ids[inside]]), "{}", shown[outside]);
+    }
+    assert_eq!(shown[0]["origin"].get("around"), None);
+    let request = &runs(&["requests"])["requests"][0];
+    assert_eq!((&request["run"], &request["name"]), (&json!(ids[0]), &json!("double")));
+
+    let seen = &runs(&["runs", "show", &ids[1], "--context"])["context"];
+    assert_eq!(seen["request"]["params"]["arguments"], json!({ "n": 5 }), "{seen}");
+    assert_eq!(seen["response"]["structuredContent"], json!({ "n": 10 }), "{seen}");
+    assert_eq!(seen["variables"], json!({ "changed": true }), "{seen}");
+    assert_eq!(seen["call"], seen["response"], "outputs of nodes are there, too");
+    assert_eq!(seen["metadata"]["workflowId"], "inner");
+    let before = &runs(&["runs", "show", &ids[1], "--step", "1", "--context"])["context"];
+    assert_eq!(before["request"]["params"]["arguments"], json!({ "n": 1 }), "{before}");
+    assert_eq!(before.get("response"), None, "{before}");
+}

@@ -1,0 +1,238 @@
+//! Questions of legacy servers for modern clients. Such a server asks in the middle of a call, such
+//! a client answers in its next request: the call waits here meanwhile.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use mcpgraph_graph::Digest;
+use mcpgraph_mcp::message::{Raw, RpcError, raw};
+use mcpgraph_mcp::server::Call;
+use mcpgraph_upstream::{CallContext, CallEvent, UpstreamError, Upstreams};
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::relay::{self, CLIENT_PATIENCE, PENDING_EVENTS, Params};
+
+/// How many calls may wait for their clients; a server that asks for one more is told so.
+const MAX_PARKED: usize = 1024;
+
+/// What the state of our questions begins with. Others are the servers' own.
+const PREFIX: &str = "mcpgraph-parked-";
+
+/// The name of the only question of a round.
+const QUESTION: &str = "question";
+
+/// What a server may ask of a client.
+const QUESTIONS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
+
+/// The members by which a client answers.
+const STATE: &str = "requestState";
+const RESPONSES: &str = "inputResponses";
+
+/// The calls that wait for their clients, by the state that the clients were given.
+#[derive(Default)]
+pub(crate) struct Parking(Mutex<HashMap<String, Parked>>);
+
+/// A call that waits. Dropping it takes it back.
+struct Parked {
+    whose: Whose,
+    conversation: Conversation,
+    reply: oneshot::Sender<Result<Raw, RpcError>>,
+}
+
+/// Whose question it is: only the same caller goes on, and only with the same request.
+#[derive(PartialEq, Eq)]
+struct Whose {
+    principal: Option<Arc<str>>,
+    server: String,
+    method: String,
+    params: Digest,
+}
+
+/// A call under way, and what its server says.
+struct Conversation {
+    answer: BoxFuture<'static, Result<Raw, UpstreamError>>,
+    events: mpsc::Receiver<CallEvent>,
+    cancel: CancellationToken,
+}
+
+/// What the server asks.
+struct Question {
+    method: String,
+    params: Option<Raw>,
+    reply: oneshot::Sender<Result<Raw, RpcError>>,
+}
+
+/// Passes a request of a modern client on, or goes on with one whose question it answers.
+pub(crate) async fn pass(
+    parking: &Arc<Parking>,
+    upstreams: &Arc<Upstreams>,
+    server: &str,
+    call: &Call,
+    params: &Params,
+) -> Result<Result<Raw, UpstreamError>, RpcError> {
+    let state = relay::text(params, STATE).ok().filter(|state| state.starts_with(PREFIX));
+    let whose = Whose::of(server, call, params);
+    let mut conversation = match state {
+        Some(state) => parking.resume(&state, &whose, params)?,
+        None => Conversation::begin(upstreams, server, call, params),
+    };
+    loop {
+        let Question { method, params, reply } = match conversation.go_on(call).await {
+            Ok(question) => question,
+            Err(answer) => return Ok(answer),
+        };
+        match new_state() {
+            Some(state) if parking.has_room() => {
+                let asked = raw(&json!({
+                    "resultType": "input_required",
+                    "inputRequests": { QUESTION: { "method": method, "params": params } },
+                    "requestState": state,
+                }));
+                parking.park(state, Parked { whose, conversation, reply });
+                return Ok(Ok(asked));
+            }
+            _ => {
+                let full = format!("{MAX_PARKED} calls wait for their clients, which is the limit");
+                drop(reply.send(Err(RpcError::internal(full))));
+            }
+        }
+    }
+}
+
+impl Parking {
+    fn has_room(&self) -> bool {
+        self.0.lock().len() < MAX_PARKED
+    }
+
+    /// Keeps a call until its client comes back, but not for ever.
+    fn park(self: &Arc<Self>, state: String, parked: Parked) {
+        let parking = Arc::downgrade(self);
+        let known = state.clone();
+        self.0.lock().insert(state, parked);
+        tokio::spawn(async move {
+            tokio::time::sleep(CLIENT_PATIENCE).await;
+            let forgotten = Weak::upgrade(&parking).and_then(|all| all.0.lock().remove(&known));
+            drop(forgotten);
+        });
+    }
+
+    /// The call that a client answers a question of; the server gets the answer.
+    fn resume(
+        &self,
+        state: &str,
+        whose: &Whose,
+        params: &Params,
+    ) -> Result<Conversation, RpcError> {
+        let responses = params.get(RESPONSES).map_or("{}", |responses| responses.get());
+        let answer = serde_json::from_str::<HashMap<String, Raw>>(responses)
+            .ok()
+            .and_then(|mut responses| responses.remove(QUESTION));
+        let mut all = self.0.lock();
+        // Somebody else's question is none.
+        if all.get(state).is_none_or(|parked| parked.whose != *whose) {
+            return Err(RpcError::invalid_params(format!(
+                "`{STATE}` is of no question that waits for this client and this request"
+            )));
+        }
+        let answer = answer.ok_or_else(|| {
+            RpcError::invalid_params(format!("`{RESPONSES}` has no answer to `{QUESTION}`"))
+        })?;
+        let parked = all.remove(state);
+        drop(all);
+        let Some(Parked { conversation, reply, .. }) = parked else {
+            return Err(RpcError::internal("a call that waited is gone"));
+        };
+        // A server that took its question back goes on without the answer.
+        drop(reply.send(Ok(answer)));
+        Ok(conversation)
+    }
+}
+
+impl Whose {
+    fn of(server: &str, call: &Call, params: &Params) -> Self {
+        let asked: indexmap::IndexMap<&String, &Raw> =
+            params.iter().filter(|(key, _)| ![STATE, RESPONSES].contains(&key.as_str())).collect();
+        Self {
+            principal: call.client.principal.clone(),
+            server: server.to_owned(),
+            method: call.method.clone(),
+            params: Digest::of(raw(&asked).get()),
+        }
+    }
+}
+
+impl Conversation {
+    fn begin(upstreams: &Arc<Upstreams>, server: &str, call: &Call, params: &Params) -> Self {
+        let (sender, events) = mpsc::channel(PENDING_EVENTS);
+        // It may outlive the request that began it.
+        let cancel = CancellationToken::new();
+        let context = CallContext {
+            timeout: None,
+            cancel: cancel.clone(),
+            events: Some(sender),
+            meta: relay::meta(call),
+        };
+        let (upstreams, server) = (Arc::clone(upstreams), server.to_owned());
+        let (method, params) = (call.method.clone(), raw(params));
+        let answer =
+            async move { upstreams.request(&server, &method, Some(params), context).await };
+        Self { answer: answer.boxed(), events, cancel }
+    }
+
+    /// Goes on for a request, until there is a question for its client or the answer.
+    async fn go_on(&mut self, call: &Call) -> Result<Question, Result<Raw, UpstreamError>> {
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = self.events.recv() => {
+                    if let Some(question) = Self::tell(event, call).await {
+                        return Ok(question);
+                    }
+                }
+                answer = &mut self.answer => {
+                    while let Ok(event) = self.events.try_recv() {
+                        Self::tell(event, call).await;
+                    }
+                    return Err(answer);
+                }
+                () = call.cancel.cancelled(), if !self.cancel.is_cancelled() => {
+                    self.cancel.cancel();
+                }
+            }
+        }
+    }
+
+    /// Passes on what the server says; gives what it asks.
+    async fn tell(event: CallEvent, call: &Call) -> Option<Question> {
+        match event {
+            CallEvent::Progress(params) => call.peer.progress(&params).await,
+            CallEvent::Log(params) => {
+                call.peer.notify("notifications/message", Some(params)).await;
+            }
+            CallEvent::ServerRequest { method, params, reply } => {
+                let may_ask = if QUESTIONS.contains(&method.as_str()) {
+                    call.peer.may_ask(&method)
+                } else {
+                    Err(RpcError::method_not_found(&method))
+                };
+                match may_ask {
+                    Ok(()) => return Some(Question { method, params, reply }),
+                    Err(error) => drop(reply.send(Err(error))),
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A state that nobody can guess; none if the system gives no random numbers.
+fn new_state() -> Option<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(format!("{PREFIX}{:032x}", u128::from_be_bytes(bytes)))
+}

@@ -1,0 +1,214 @@
+//! The log of requests: what was asked, by whom, and what came of it.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Instant, SystemTime};
+
+use async_trait::async_trait;
+use mcpgraph_journal::{Journal, Request, RequestStatus, RunId};
+use mcpgraph_mcp::message::{Notification, Raw, RpcError};
+use mcpgraph_mcp::mirror::HeaderParameter;
+use mcpgraph_mcp::server::{Call, Client, Description, Service};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
+
+use crate::Gate;
+
+/// The name under which requests are logged.
+const TARGET: &str = "mcpgraph::requests";
+
+/// A service whose requests are logged, and kept in the journal if there is one. It belongs outside
+/// of all others.
+pub struct RequestLog {
+    inner: Arc<dyn Service>,
+    journal: Option<Arc<Journal>>,
+    gate: Gate,
+}
+
+/// What is found out about a request on its way; what is said first counts.
+#[derive(Debug, Default)]
+struct Trail {
+    name: OnceLock<Arc<str>>,
+    server: OnceLock<Arc<str>>,
+    run: OnceLock<RunId>,
+}
+
+/// Says which tool, prompt or resource a request is about.
+pub fn about(call: &Call, name: &str) {
+    note(call, |trail| trail.name.set(name.into()).unwrap_or_default());
+}
+
+/// Says which server is asked.
+pub(crate) fn asks(call: &Call, server: &str) {
+    note(call, |trail| trail.server.set(server.into()).unwrap_or_default());
+}
+
+/// Says which run a request becomes. The outermost comes first.
+pub(crate) fn becomes(call: &Call, run: RunId) {
+    note(call, |trail| trail.run.set(run).unwrap_or_default());
+}
+
+fn note(call: &Call, note: impl FnOnce(&Trail)) {
+    if let Some(trail) = call.extensions.get::<Arc<Trail>>() {
+        note(trail);
+    }
+}
+
+impl RequestLog {
+    /// Logs the requests of `inner`; `gate` knows the names of tokens.
+    pub fn new(inner: Arc<dyn Service>, journal: Option<Arc<Journal>>, gate: Gate) -> Arc<Self> {
+        Arc::new(Self { inner, journal, gate })
+    }
+
+    fn log(&self, entry: &Entry, status: RequestStatus, code: Option<i64>) {
+        let Entry { trail, method, client, at, began, .. } = entry;
+        let duration = began.elapsed();
+        tracing::info!(
+            target: TARGET,
+            token = client.principal.as_deref(),
+            method,
+            name = trail.name.get().map(|name| &**name),
+            server = trail.server.get().map(|server| &**server),
+            status = status.name(),
+            error = code,
+            run = trail.run.get().map(tracing::field::display),
+            ms = duration.as_millis() as u64,
+            "request"
+        );
+        if let Some(journal) = &self.journal {
+            journal.note(Request {
+                at: *at,
+                duration,
+                method: method.as_str().into(),
+                name: trail.name.get().cloned(),
+                server: trail.server.get().cloned(),
+                status,
+                code,
+                token: self.gate.token(client),
+                client: client_name(client).map(Into::into),
+                run: trail.run.get().copied(),
+            });
+        }
+    }
+}
+
+/// A request under way. One that is dropped was given up.
+struct Entry<'a> {
+    log: &'a RequestLog,
+    trail: Arc<Trail>,
+    method: String,
+    client: Arc<Client>,
+    cancel: CancellationToken,
+    at: SystemTime,
+    began: Instant,
+    is_answered: bool,
+}
+
+impl Entry<'_> {
+    fn answered(mut self, outcome: &Result<Raw, RpcError>) {
+        self.is_answered = true;
+        let (status, code) = match outcome {
+            _ if self.cancel.is_cancelled() => (RequestStatus::Cancelled, None),
+            Ok(result) if says_error(result) => (RequestStatus::ToolError, None),
+            Ok(_) => (RequestStatus::Ok, None),
+            Err(error) => (RequestStatus::Error, Some(error.code)),
+        };
+        self.log.log(&self, status, code);
+    }
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.log.log(self, RequestStatus::Cancelled, None);
+        }
+    }
+}
+
+#[async_trait]
+impl Service for RequestLog {
+    async fn call(&self, mut call: Call) -> Result<Raw, RpcError> {
+        let trail: Arc<Trail> = Arc::default();
+        call.extensions.insert(Arc::clone(&trail));
+        let entry = Entry {
+            log: self,
+            trail,
+            method: call.method.clone(),
+            client: Arc::clone(&call.client),
+            cancel: call.cancel.clone(),
+            at: SystemTime::now(),
+            began: Instant::now(),
+            is_answered: false,
+        };
+        let outcome = self.inner.call(call).await;
+        entry.answered(&outcome);
+        outcome
+    }
+
+    fn info(&self) -> Arc<RawValue> {
+        self.inner.info()
+    }
+
+    async fn describe(&self, client: &Client) -> Description {
+        self.inner.describe(client).await
+    }
+
+    async fn notified(&self, client: &Arc<Client>, notification: Notification) {
+        self.inner.notified(client, notification).await;
+    }
+
+    async fn closed(&self, client: &Arc<Client>) {
+        self.inner.closed(client).await;
+    }
+
+    fn header_parameters(&self, client: &Client, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        self.inner.header_parameters(client, tool)
+    }
+
+    async fn may_watch(&self, client: &Client, uri: &str) -> bool {
+        self.inner.may_watch(client, uri).await
+    }
+}
+
+/// The name by which a client introduced itself.
+pub(crate) fn client_name(client: &Client) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Info {
+        name: Option<String>,
+    }
+    serde_json::from_str::<Info>(client.info.as_ref()?.get()).ok()?.name
+}
+
+/// Whether a result says that the tool failed.
+fn says_error(result: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Said {
+        is_error: Option<bool>,
+    }
+    let text = result.get();
+    // Most do not, which their text tells faster than reading them.
+    let may = text.match_indices("\"isError\"").any(|(at, key)| {
+        let rest = text[at + key.len()..].trim_start();
+        rest.strip_prefix(':').is_some_and(|rest| rest.trim_start().starts_with("true"))
+    });
+    may && serde_json::from_str::<Said>(text).is_ok_and(|said| said.is_error == Some(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use mcpgraph_mcp::message::raw;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_the_result_itself_says_that_a_tool_failed() {
+        let written = |text: &str| says_error(&RawValue::from_string(text.to_owned()).unwrap());
+        assert!(written(r#"{"content":[],"isError" : true}"#));
+        assert!(!written(r#"{"content":[],"isError":false}"#));
+        assert!(!says_error(&raw(&json!({ "structuredContent": { "isError": true } }))));
+        assert!(!says_error(&raw(&json!({ "content": [{ "text": "\"isError\":true" }] }))));
+        assert!(!written("[]") && !written(r#"{"isError":"true"}"#));
+    }
+}
