@@ -15,28 +15,21 @@ pub(crate) const MEMBER: usize = 40;
 
 /// Whether a result is within the bytes and the depth it may have; the walk stops at the limit.
 pub(crate) fn check(value: &Value, meter: &Meter<'_>) -> Result<(), ExprError> {
-    let mut pending = vec![(value, 0)];
-    while let Some((value, depth)) = pending.pop() {
-        if depth > MAX_DEPTH {
-            return Err(too_deep());
+    let own = |value: &Value| match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => CELL,
+        Value::String(text) => CELL + text.len(),
+        Value::Object(members) => {
+            CELL + OBJECT + members.keys().map(|key| MEMBER + key.len()).sum::<usize>()
         }
-        match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => meter.spend(CELL)?,
-            Value::String(text) => meter.spend(CELL + text.len())?,
-            Value::Array(items) => {
-                meter.spend(CELL)?;
-                pending.extend(items.iter().map(|item| (item, depth + 1)));
-            }
-            Value::Object(members) => {
-                meter.spend(CELL + OBJECT)?;
-                for (key, member) in members.iter() {
-                    meter.spend(MEMBER + key.len())?;
-                    pending.push((member, depth + 1));
-                }
-            }
-        }
+    };
+    let mut checked = meter.spend(own(value));
+    if checked.is_ok() {
+        value.walk(|depth, inner| {
+            checked = if depth > MAX_DEPTH { Err(too_deep()) } else { meter.spend(own(inner)) };
+            checked.is_ok()
+        });
     }
-    Ok(())
+    checked
 }
 
 pub(crate) fn too_deep() -> ExprError {

@@ -273,14 +273,24 @@ impl Message {
 
     /// The message as JSON text on one line.
     pub fn to_json(&self) -> String {
-        let mut text = String::from(r#"{"jsonrpc":"2.0""#);
+        let mut text = String::new();
+        self.write_json(&mut text);
+        text
+    }
+
+    /// Adds the message to a text, as one line without its end.
+    pub fn write_json(&self, text: &mut String) {
+        /// What stands around a payload, about.
+        const ENVELOPE: usize = 96;
+        text.reserve(ENVELOPE + self.payload().map_or(0, |payload| payload.get().len()));
+        text.push_str(r#"{"jsonrpc":"2.0""#);
         let mut field = |name: &str, value: &str| {
             text.push_str(",\"");
             text.push_str(name);
             text.push_str("\":");
             // A payload that came over HTTP may hold line breaks between its tokens; on stdio a
             // line is a message. Inside strings JSON has them escaped.
-            if value.contains(['\n', '\r']) {
+            if memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_some() {
                 text.extend(value.chars().filter(|c| !matches!(c, '\n' | '\r')));
             } else {
                 text.push_str(value);
@@ -309,7 +319,15 @@ impl Message {
             }
         }
         text.push('}');
-        text
+    }
+
+    /// What the message carries.
+    fn payload(&self) -> Option<&RawValue> {
+        match self {
+            Self::Request(Request { params, .. })
+            | Self::Notification(Notification { params, .. }) => params.as_deref(),
+            Self::Response(Response { outcome, .. }) => outcome.as_deref().ok(),
+        }
     }
 }
 

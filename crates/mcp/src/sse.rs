@@ -143,7 +143,7 @@ impl Decoder {
             self.after_cr = false;
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
-        while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) {
             self.keep(&bytes[..end])?;
             let line = std::mem::take(&mut self.line);
             events.extend(self.end_line(&line));

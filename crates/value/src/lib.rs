@@ -9,6 +9,7 @@
 mod convert;
 mod de;
 mod drop;
+mod json;
 mod map;
 mod number;
 mod ser;

@@ -127,42 +127,51 @@ impl Value {
     /// The bytes this value holds in memory, about; the measure behind the size limits.
     pub fn approximate_bytes(&self) -> usize {
         const CELL: usize = size_of::<Value>();
-        let mut total = 0;
-        let mut pending = vec![self];
-        while let Some(value) = pending.pop() {
-            total += CELL;
-            match value {
-                Self::Null | Self::Bool(_) => {}
-                Self::Number(number) => total += number.heap_bytes(),
-                Self::String(text) => total += text.len(),
-                Self::Array(items) => pending.extend(items.iter()),
-                Self::Object(members) => {
-                    for (key, member) in members.iter() {
-                        total += key.len() + CELL;
-                        pending.push(member);
-                    }
-                }
+        let own = |value: &Self| match value {
+            Self::Number(number) => CELL + number.heap_bytes(),
+            Self::String(text) => CELL + text.len(),
+            Self::Object(members) => {
+                CELL + members.keys().map(|key| key.len() + CELL).sum::<usize>()
             }
-        }
+            Self::Null | Self::Bool(_) | Self::Array(_) => CELL,
+        };
+        let mut total = own(self);
+        self.walk(|_, value| {
+            total += own(value);
+            true
+        });
         total
     }
 
     /// Whether arrays and objects nest deeper than `limit`.
     pub fn is_deeper_than(&self, limit: usize) -> bool {
-        let mut pending = vec![(self, 0)];
-        while let Some((value, depth)) = pending.pop() {
-            if depth > limit {
-                return true;
-            }
-            match value {
-                Self::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
-                Self::Object(members) => {
-                    pending.extend(members.iter().map(|(_, member)| (member, depth + 1)));
+        !self.walk(|depth, _| depth <= limit)
+    }
+
+    /// Shows every value inside this one, with its depth, for as long as it is told to go on;
+    /// whether it was until the end.
+    ///
+    /// Nothing is allocated for a value that has no containers inside.
+    pub fn walk<'v>(&'v self, mut look: impl FnMut(usize, &'v Self) -> bool) -> bool {
+        let mut pending = Vec::new();
+        let mut next = Some((self, 1));
+        while let Some((value, depth)) = next.take().or_else(|| pending.pop()) {
+            let mut see = |inner: &'v Self| {
+                if matches!(inner, Self::Array(_) | Self::Object(_)) {
+                    pending.push((inner, depth + 1));
                 }
-                _ => {}
+                look(depth, inner)
+            };
+            let goes_on = match value {
+                Self::Array(items) => items.iter().all(&mut see),
+                Self::Object(members) => members.values().all(&mut see),
+                _ => true,
+            };
+            if !goes_on {
+                return false;
             }
         }
-        false
+        true
     }
 
     /// Reads a JSON text.
@@ -172,8 +181,10 @@ impl Value {
 
     /// The value as JSON text on one line.
     pub fn to_json(&self) -> String {
-        // Writing to memory with string keys cannot fail; an empty text would be seen at once.
-        serde_json::to_string(self).unwrap_or_default()
+        let mut text = Vec::new();
+        self.write_json(&mut text);
+        // It is made of texts.
+        String::from_utf8(text).unwrap_or_default()
     }
 
     /// The value as indented JSON text.

@@ -177,7 +177,7 @@ impl Reader {
         // How far the buffer was searched for a line end already.
         let mut searched = 0;
         let end = 'reading: loop {
-            while let Some(length) = buffer[searched..].iter().position(|byte| *byte == b'\n') {
+            while let Some(length) = memchr::memchr(b'\n', &buffer[searched..]) {
                 let line = buffer.split_to(searched + length + 1);
                 searched = 0;
                 if line.len() > self.limit {

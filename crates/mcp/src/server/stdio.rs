@@ -83,7 +83,7 @@ async fn write_messages<W: AsyncWrite + Unpin>(
     let mut text = String::new();
     while queue.recv_many(&mut waiting, WRITE_MESSAGES).await > 0 {
         for message in waiting.drain(..) {
-            text.push_str(&message.to_json());
+            message.write_json(&mut text);
             text.push('\n');
             if text.len() >= WRITE_BYTES {
                 writer.write_all(text.as_bytes()).await?;

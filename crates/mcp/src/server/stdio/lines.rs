@@ -41,7 +41,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         loop {
             self.buffer.advance(self.used);
             self.used = 0;
-            if let Some(end) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
+            if let Some(end) = memchr::memchr(b'\n', &self.buffer[self.searched..]) {
                 let end = self.searched + end;
                 self.searched = 0;
                 self.used = end + 1;
