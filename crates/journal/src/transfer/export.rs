@@ -99,8 +99,7 @@ impl Place for Inline {
             }
             Payload::Whole(value) => {
                 out.extend_from_slice(b"\":");
-                // Writing to memory with string keys does not fail.
-                serde_json::to_writer(out, value).unwrap_or_default();
+                value.write_json(out);
             }
         }
         Ok(())

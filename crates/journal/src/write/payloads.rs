@@ -5,8 +5,9 @@ use crate::codec::{Place, write_text};
 use crate::mask::Masker;
 use crate::{Digest, JournalOptions, Payload, Truncated};
 
-/// A payload of which the JSON is shorter than this stands in its event.
-const MAX_INLINE_BYTES: usize = 1024;
+/// A payload of which the JSON is shorter than this stands in its event. To find out whether a
+/// small one is there already costs more than to write it again.
+const MAX_INLINE_BYTES: usize = 4096;
 
 /// A payload that nests deeper than this stands by itself: its event adds a level.
 const MAX_INLINE_DEPTH: usize = 64;
@@ -75,12 +76,11 @@ impl PayloadWriter<'_> {
         }
         out.extend_from_slice(b"\":");
         let json = out.len();
-        // Writing to memory with string keys does not fail.
-        serde_json::to_writer(&mut *out, value).unwrap_or_default();
+        value.write_json(out);
         if self.masker.suspects(&out[json..]) {
             let masked = self.masker.value(value);
             out.truncate(json);
-            serde_json::to_writer(&mut *out, &masked).unwrap_or_default();
+            masked.write_json(out);
         }
         let size = out.len() - json;
         if size > self.options.max_payload_bytes {

@@ -27,9 +27,9 @@ const MAX_BATCH: usize = 8192;
 
 /// How many runs that wait for a commit the writer gathers at most, and how long for.
 ///
-/// A commit writes whole pages, so one for sixteen runs costs each half of one for eight. Which
+/// A commit writes whole pages, so one for many runs costs each a part of one for few. Which
 /// number comes together by itself is learnt from the commits before; a run alone never waits.
-const MAX_GATHERED: usize = 16;
+const MAX_GATHERED: usize = 32;
 const GATHER: Duration = Duration::from_micros(200);
 
 /// How many empty lists of events are kept, and how much room they may have.
