@@ -62,9 +62,13 @@ pub(crate) async fn follow(files: Files, mut seen: Fingerprint, face: Face) {
     };
     while wake.recv().await.is_some() {
         let limit = Instant::now() + SETTLE_LIMIT;
-        while Instant::now() < limit
-            && let Ok(Some(())) = tokio::time::timeout(SETTLE, wake.recv()).await
-        {}
+        // Looking now and then costs less than being woken by everything in the folder.
+        loop {
+            tokio::time::sleep(SETTLE).await;
+            if wake.try_recv().is_err() || Instant::now() >= limit {
+                break;
+            }
+        }
         let now = fingerprint(&files);
         if now == seen {
             continue;
