@@ -4,8 +4,11 @@
 //! call run a tenth of all functions, but they stand all over the program, so that three quarters
 //! of it came to be resident. `start-order.txt` names them; `cargo xtask start-order` writes it.
 //! A function that it misses only stays where the linker puts it.
+//!
+//! And it packs the list of addresses that are set when the program is loaded, which is read from
+//! beginning to end then: it is a megabyte long otherwise.
 
-use std::{env, fs, io, path::Path};
+use std::{env, fs, io, path::Path, process::Command};
 
 /// Set to `none`, the functions stay where they are, which is how the list is made.
 const SWITCH: &str = "MCPGRAPH_START_ORDER";
@@ -22,7 +25,23 @@ fn main() -> io::Result<()> {
     let script = Path::new(&folder).join("start-order.ld");
     fs::write(&script, linker_script(&fs::read_to_string(LIST)?))?;
     println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", script.display());
+    if reads_packed_addresses() {
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
     Ok(())
+}
+
+/// Whether the program will be loaded by a C library that can read packed addresses: this
+/// machine's, from 2.36 on. An older one would start it without setting any.
+fn reads_packed_addresses() -> bool {
+    if env::var("HOST").ok() != env::var("TARGET").ok() {
+        return false;
+    }
+    let Ok(told) = Command::new("getconf").arg("GNU_LIBC_VERSION").output() else { return false };
+    let told = String::from_utf8_lossy(&told.stdout);
+    let mut numbers = told.trim().rsplit(' ').next().unwrap_or_default().split('.');
+    let mut number = || numbers.next().and_then(|number| number.parse::<u32>().ok());
+    matches!((number(), number()), (Some(2), Some(36..)) | (Some(3..), _))
 }
 
 /// Whether functions have names that can be known, and the linker is one that reads such scripts.
