@@ -71,7 +71,7 @@ mod tests {
         let long = "x".repeat(200);
         for text in [
             "null".to_owned(),
-            r#"[true,false,0,-1,1.5,1e300,123456789012345678901234567890,0.10]"#.to_owned(),
+            "[true,false,0,-1,1.5,1e300,123456789012345678901234567890,0.10]".to_owned(),
             r#"{"":"","a\"b":{"c":[[],{}]},"é":"日本 😀"}"#.to_owned(),
             r#"["\u0000\u001f\b\f\n\r\t\"\\/\u007f\u2028"]"#.to_owned(),
             format!(r#"["{long}","{long}\n","\n{long}","{long}\\{long}"]"#),
