@@ -11,7 +11,8 @@ mod report;
 mod routing;
 mod workflows;
 
-use std::{fs, path::PathBuf, process::Command, time::Instant};
+use std::path::{Path, PathBuf};
+use std::{fs, process::Command, time::Instant};
 
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -45,55 +46,96 @@ impl Contender {
     }
 }
 
-/// Builds, installs the peer, measures, prints.
-pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
+/// What can be measured alone.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Part {
+    /// Starts, memory and calls, beside the npm package
+    Calls,
+    /// What a record of every run costs
+    Recording,
+    /// Calls through the router
+    Routing,
+    /// Calls through workflows and hooks
+    Workflows,
+    /// Procedures of any size
+    Procedures,
+    /// Command tools, beside Node.js and the request itself
+    Commands,
+    /// Expressions in one process, beside the reference and `jsonata-core`
+    Jsonata,
+}
+
+/// What is measured where nothing is named: `jsonata` takes a build of its own.
+const USUAL: [Part; 6] = [
+    Part::Calls,
+    Part::Recording,
+    Part::Routing,
+    Part::Workflows,
+    Part::Procedures,
+    Part::Commands,
+];
+
+/// Builds, measures, prints.
+pub(crate) fn run(workspace: &Workspace, parts: &[Part]) -> anyhow::Result<()> {
+    let parts = if parts.is_empty() { &USUAL } else { parts };
+    if parts.contains(&Part::Jsonata) {
+        jsonata(workspace)?;
+    }
+    if parts.iter().all(|part| *part == Part::Jsonata) {
+        return Ok(());
+    }
     let folder = workspace.target.join("bench-env");
     fs::create_dir_all(&folder)
         .with_context(|| format!("could not create {}", folder.display()))?;
     eprintln!("building mcpgraph (release)");
     run_visibly(
-        cargo().args(["build", "--release", "--package", "mcpgraph"]).current_dir(&workspace.root),
+        cargo()
+            .args(["build", "--release", "--package", "mcpgraph", "--bin", "mcpgraph"])
+            .current_dir(&workspace.root),
     )?;
     let product = workspace.target.join("release/mcpgraph");
-    let peer = install_peer(workspace, &folder)?;
     let graph = write_graph(workspace, &folder, &product)?;
-
     let ours = Contender {
-        program: product.clone(),
+        program: product,
         arguments: vec!["-g".into(), graph.display().to_string()],
-        runs: folder.join("runs"),
-    };
-    let theirs = Contender {
-        program: "node".into(),
-        arguments: vec![peer.display().to_string(), "-g".into(), graph.display().to_string()],
         runs: folder.join("runs"),
     };
     let mut report = Report::new();
     let awake = Awake::start();
-    // The peer keeps no record of its calls, so neither do we where calls are compared.
-    let alike = ours.without_record();
-    starts(&ours, &theirs, &mut report)?;
-    decide(&alike, &theirs, &mut report)?;
-    loops(&alike, &theirs, &mut report)?;
-    upstream(&alike, &theirs, &mut report)?;
-    payload(workspace, &ours, &mut report)?;
-    report.part("with a record of every run", "recorded", "not recorded");
-    recording::measure(&ours, &mut report)?;
-    report.part("routing", "through", "directly");
-    routing::measure(&ours, &folder, &mut report)?;
-    report.part("through workflows", "mcpgraph", "");
-    workflows::measure(&ours, &folder, &mut report)?;
-    report.part("procedures", "large", "usual");
-    procedures::measure(&ours, &folder, &mut report)?;
-    report.part("command tools", "mcpgraph", "node");
-    commands::measure(&ours, &folder, &mut report)?;
+    for part in parts {
+        match part {
+            Part::Calls => calls(workspace, &folder, &ours, &mut report)?,
+            Part::Recording => {
+                report.part("with a record of every run", "recorded", "not recorded");
+                recording::measure(&ours, &mut report)?;
+            }
+            Part::Routing => {
+                report.part("routing", "through", "directly");
+                routing::measure(&ours, &folder, &mut report)?;
+            }
+            Part::Workflows => {
+                report.part("through workflows", "mcpgraph", "");
+                workflows::measure(&ours, &folder, &mut report)?;
+            }
+            Part::Procedures => {
+                report.part("procedures", "large", "usual");
+                procedures::measure(&ours, &folder, &mut report)?;
+            }
+            Part::Commands => {
+                report.part("command tools", "mcpgraph", "node");
+                commands::measure(&ours, &folder, &mut report)?;
+            }
+            // It was measured before, without the program.
+            Part::Jsonata => {}
+        }
+    }
     drop(awake);
     report.print();
     Ok(())
 }
 
 /// Measures the JSONata engine, which the crate's own benchmark does.
-pub(crate) fn jsonata(workspace: &Workspace) -> anyhow::Result<()> {
+fn jsonata(workspace: &Workspace) -> anyhow::Result<()> {
     run_visibly(
         cargo()
             .args(["bench", "--package", "mcpgraph-jsonata", "--bench", "compare"])
@@ -101,7 +143,29 @@ pub(crate) fn jsonata(workspace: &Workspace) -> anyhow::Result<()> {
     )
 }
 
-fn install_peer(workspace: &Workspace, folder: &std::path::Path) -> anyhow::Result<PathBuf> {
+/// Starts, memory and calls of both contenders.
+fn calls(
+    workspace: &Workspace,
+    folder: &Path,
+    ours: &Contender,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let peer = install_peer(workspace, folder)?;
+    let theirs = Contender {
+        program: "node".into(),
+        arguments: [vec![peer.display().to_string()], ours.arguments.clone()].concat(),
+        runs: ours.runs.clone(),
+    };
+    // The peer keeps no record of its calls, so neither do we where calls are compared.
+    let alike = ours.without_record();
+    starts(ours, &theirs, report)?;
+    decide(&alike, &theirs, report)?;
+    loops(&alike, &theirs, report)?;
+    upstream(&alike, &theirs, report)?;
+    payload(workspace, ours, report)
+}
+
+fn install_peer(workspace: &Workspace, folder: &Path) -> anyhow::Result<PathBuf> {
     let peer = folder.join("node_modules/mcpgraph/dist/main.js");
     if !peer.exists() {
         eprintln!("installing the peer, npm mcpgraph");
@@ -119,8 +183,8 @@ fn install_peer(workspace: &Workspace, folder: &std::path::Path) -> anyhow::Resu
 /// The measured graphs, with mcpgraph's demo server as the upstream of both contenders.
 pub(crate) fn write_graph(
     workspace: &Workspace,
-    folder: &std::path::Path,
-    product: &std::path::Path,
+    folder: &Path,
+    product: &Path,
 ) -> anyhow::Result<PathBuf> {
     let text = fs::read_to_string(workspace.root.join("tests/bench/graph.yaml"))?;
     let path = folder.join("graph.yaml");

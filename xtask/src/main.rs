@@ -35,9 +35,9 @@ enum Task {
     Test,
     /// Measures mcpgraph beside the npm package `mcpgraph` and prints ratios
     Bench {
-        /// Measure the JSONata engine instead, beside the reference and `jsonata-core`
+        /// Measure only this; everything but `jsonata` where nothing is named
         #[arg(value_enum)]
-        part: Option<BenchPart>,
+        parts: Vec<bench::Part>,
     },
     /// Builds the pages of the studio; needs npm
     Studio {
@@ -50,19 +50,11 @@ enum Task {
     StartOrder,
 }
 
-/// What can be measured alone.
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum BenchPart {
-    /// Expressions, in one process
-    Jsonata,
-}
-
 fn main() -> ExitCode {
     let result = Workspace::find().and_then(|workspace| match Cli::parse().task {
         Task::SetupTests => setup_tests::run(&workspace),
         Task::Test => test::run(&workspace),
-        Task::Bench { part: None } => bench::run(&workspace),
-        Task::Bench { part: Some(BenchPart::Jsonata) } => bench::jsonata(&workspace),
+        Task::Bench { parts } => bench::run(&workspace, &parts),
         Task::Studio { dev } => studio::run(&workspace, dev),
         Task::StartOrder => start_order::run(&workspace),
     });
