@@ -7,7 +7,7 @@ use crate::mask::Masker;
 use crate::{Request, RunId};
 
 /// How many requests are forgotten in one transaction.
-const AT_ONCE: u32 = 4096;
+pub(super) const AT_ONCE: u32 = 4096;
 
 /// How much of a text about a request is kept: clients choose them.
 const MAX_TEXT_BYTES: usize = 512;
@@ -49,18 +49,23 @@ pub(super) fn insert(
 /// How many requests there are: they are numbered without gaps, and the oldest go first.
 pub(super) fn count(connection: &Connection) -> rusqlite::Result<u64> {
     connection
-        .prepare_cached("SELECT coalesce(max(no) - min(no) + 1, 0) FROM requests")?
+        .prepare_cached(
+            // Each by itself: together they are searched for in the whole table.
+            "SELECT coalesce(
+                 (SELECT max(no) FROM requests) - (SELECT min(no) FROM requests) + 1, 0)",
+        )?
         .query_row([], |row| row.get::<_, i64>(0))
         .map(i64::unsigned_abs)
 }
 
 /// Forgets up to `excess` of the oldest requests, and those that came before a moment; how many.
-pub(super) fn forget(connection: &Connection, excess: u64, before: i64) -> rusqlite::Result<usize> {
-    connection
+pub(super) fn forget(connection: &Connection, excess: u64, before: i64) -> rusqlite::Result<u64> {
+    let forgotten = connection
         .prepare_cached(
             "DELETE FROM requests
              WHERE no IN (SELECT no FROM requests ORDER BY no LIMIT ?1)
                  AND (at < ?2 OR no < (SELECT min(no) FROM requests) + ?3)",
         )?
-        .execute(params![AT_ONCE, before, i64::try_from(excess).unwrap_or(i64::MAX / 2)])
+        .execute(params![AT_ONCE, before, i64::try_from(excess).unwrap_or(i64::MAX / 2)])?;
+    Ok(forgotten as u64)
 }

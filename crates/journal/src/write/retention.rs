@@ -23,22 +23,30 @@ const PAGES_AT_ONCE: u32 = 512;
 pub(crate) struct Keeper {
     retention: Retention,
     looked: Option<Instant>,
-    /// There was more to forget than fits in one transaction.
-    is_behind: bool,
+    /// What was found to be too much and is not forgotten yet. Counting takes the longer the more
+    /// there is, so it is done when it is time to look, and not with every transaction.
+    excess: Option<Excess>,
     /// Something was forgotten since the file was last tidied.
     is_untidy: bool,
     /// Something was written since it was last looked.
     is_stale: bool,
 }
 
+/// How many of the oldest are too many.
+#[derive(Clone, Copy)]
+struct Excess {
+    runs: u64,
+    requests: u64,
+}
+
 impl Keeper {
     pub(crate) fn new(retention: Retention) -> Self {
-        Self { retention, looked: None, is_behind: false, is_untidy: false, is_stale: true }
+        Self { retention, looked: None, excess: None, is_untidy: false, is_stale: true }
     }
 
     /// When it wants to be called again, should nothing happen.
     pub(crate) fn patience(&self) -> Option<Duration> {
-        if self.is_behind || self.is_untidy {
+        if self.excess.is_some() || self.is_untidy {
             return Some(Duration::ZERO);
         }
         self.is_stale.then_some(EVERY)
@@ -53,11 +61,13 @@ impl Keeper {
     ) -> rusqlite::Result<()> {
         self.is_stale |= !is_idle;
         let is_due = self.is_stale && self.looked.is_none_or(|looked| looked.elapsed() >= EVERY);
-        if is_due || self.is_behind {
+        if is_due {
             self.looked = Some(Instant::now());
             self.is_stale = false;
-            self.is_behind = false;
-            self.is_behind = self.forget(connection, dir)?;
+            self.excess = Some(self.measure(connection)?);
+        }
+        if let Some(excess) = self.excess.take() {
+            self.excess = self.forget(connection, dir, excess)?;
         } else if is_idle && self.is_untidy {
             self.is_untidy = false;
             self.is_untidy = tidy(connection)?;
@@ -65,18 +75,28 @@ impl Keeper {
         Ok(())
     }
 
-    /// Forgets some of the oldest runs; true if there may be more to forget.
-    fn forget(&mut self, connection: &mut Connection, dir: &Path) -> rusqlite::Result<bool> {
+    fn measure(&self, connection: &Connection) -> rusqlite::Result<Excess> {
         let requests = requests::count(connection)?;
-        let excess_requests = self.excess(connection, requests, self.retention.max_requests)?;
         let runs = connection
             .prepare_cached("SELECT count(*) FROM runs")?
             .query_row([], |row| row.get::<_, i64>(0))?;
-        let excess = self.excess(connection, runs.unsigned_abs(), self.retention.max_runs)?;
+        Ok(Excess {
+            runs: self.excess(connection, runs.unsigned_abs(), self.retention.max_runs)?,
+            requests: self.excess(connection, requests, self.retention.max_requests)?,
+        })
+    }
+
+    /// Forgets some of the oldest; what is left to forget, if something may be.
+    fn forget(
+        &mut self,
+        connection: &mut Connection,
+        dir: &Path,
+        excess: Excess,
+    ) -> rusqlite::Result<Option<Excess>> {
         let oldest = self.retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
         let before = oldest.map_or(i64::MIN, micros);
-        if excess == 0 && excess_requests == 0 && before == i64::MIN {
-            return Ok(false);
+        if excess.runs == 0 && excess.requests == 0 && before == i64::MIN {
+            return Ok(None);
         }
         let living = liveness::living(connection, dir)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -88,18 +108,29 @@ impl Keeper {
             )?
             .query_map([AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<_, _>>()?;
-        let mut forgotten = 0;
+        let mut runs = 0;
         for (no, started, writer) in candidates {
-            let is_excess = forgotten < excess || started < before;
+            let is_excess = runs < excess.runs || started < before;
             if is_excess && !writer.is_some_and(|writer| living.contains(&writer)) {
                 remove_run(&transaction, no)?;
-                forgotten += 1;
+                runs += 1;
             }
         }
-        forgotten += requests::forget(&transaction, excess_requests, before)? as u64;
+        let requests = requests::forget(&transaction, excess.requests, before)?;
         transaction.commit()?;
-        self.is_untidy |= forgotten > 0;
-        Ok(forgotten > 0)
+        if runs + requests == 0 {
+            return Ok(None);
+        }
+        self.is_untidy = true;
+        // What is too much by size is an estimate: it is looked at again.
+        self.is_stale = true;
+        let left = Excess {
+            runs: excess.runs.saturating_sub(runs),
+            requests: excess.requests.saturating_sub(requests),
+        };
+        // Where as many went as go at once, more may be too old.
+        let is_full = runs == u64::from(AT_ONCE) || requests == u64::from(requests::AT_ONCE);
+        Ok((is_full || left.runs > 0 || left.requests > 0).then_some(left))
     }
 
     /// How many of `count` are too many, by number and by the size of the file, about.
