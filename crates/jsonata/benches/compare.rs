@@ -13,6 +13,8 @@
 
 #[path = "compare/cases.rs"]
 mod cases;
+#[path = "../tests/common/core.rs"]
+mod core_input;
 #[path = "../tests/common/reference.rs"]
 mod reference;
 
@@ -23,9 +25,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use cases::{CASES, Case};
+use core_input::converted;
 use jsonata_core::evaluator::Evaluator;
 use jsonata_core::parser;
-use jsonata_core::value::JValue;
 use mcpgraph_jsonata::{Environment, parse};
 use mcpgraph_value::Value;
 
@@ -97,7 +99,7 @@ fn measure(case: &Case, rounds: usize, is_measured: bool, mut node: Option<&mut 
     let value = Value::from_json(&text).unwrap();
     let program = parse(case.expression).unwrap();
     let environment = Environment::default();
-    let core_input = JValue::from_json_str(&text).unwrap();
+    let core_input = converted(&value);
     let core_program = parser::parse(case.expression).unwrap();
     let expected = program.evaluate(Some(&value), &environment).unwrap().unwrap();
     let core = Evaluator::new().evaluate(&core_program, &core_input).unwrap();
@@ -132,20 +134,6 @@ fn measure(case: &Case, rounds: usize, is_measured: bool, mut node: Option<&mut 
         times[3].push(time(&mut with_input, counts[2]));
     }
     times.map(median)
-}
-
-/// The data of the product as `jsonata-core` needs it.
-fn converted(value: &Value) -> JValue {
-    match value {
-        Value::Null => JValue::Null,
-        Value::Bool(flag) => JValue::from(*flag),
-        Value::Number(number) => JValue::from(number.as_f64()),
-        Value::String(text) => JValue::string(&**text),
-        Value::Array(items) => JValue::array(items.iter().map(converted).collect()),
-        Value::Object(members) => JValue::object(
-            members.iter().map(|(key, value)| (key.to_string(), converted(value))).collect(),
-        ),
-    }
 }
 
 /// How often something is done in a turn.

@@ -42,7 +42,7 @@ fn ask_reference(cases: &[(String, usize)], data: &[Value]) -> Result<Vec<Value>
 /// What this crate says, in the same form.
 fn ask_ours(expr: &str, data: &Value) -> Value {
     let environment = Environment {
-        limits: Limits { time: Duration::from_secs(5), depth: 2000, ..Limits::default() },
+        limits: Limits { time: Duration::from_mins(1), depth: 2000, ..Limits::default() },
         ..Environment::default()
     };
     let outcome = match parse(expr) {

@@ -172,6 +172,9 @@ fn beside(
     }
 }
 
+/// How many characters are written between two looks at the budget.
+const PART: usize = 64 * 1024;
+
 pub(super) fn pad(
     evaluator: &mut Evaluator<'_>,
     arguments: Arguments,
@@ -193,8 +196,16 @@ pub(super) fn pad(
     // Charged before it is made: the width may be anything.
     let missing = missing as usize;
     evaluator.budget.allocate(missing.saturating_add(text.len()))?;
-    evaluator.budget.steps(missing)?;
-    let padding: String = filler.iter().cycle().take(missing).collect();
+    let mut padding = String::new();
+    let mut endless = filler.iter().cycle();
+    let mut left = missing;
+    while left > 0 {
+        // In parts, between which the time is looked at.
+        let part = left.min(PART);
+        evaluator.budget.steps(part)?;
+        padding.extend(endless.by_ref().take(part));
+        left -= part;
+    }
     let padded = if width > 0.0 { format!("{text}{padding}") } else { format!("{padding}{text}") };
     evaluator.string(padded).map(Some)
 }

@@ -50,9 +50,11 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// `*`: all members of an object, arrays among them flattened.
+    /// `*`: all members of an object, arrays among them flattened. As soon as one of them is an
+    /// array, so is the result, and no sequence any more.
     pub(super) fn wildcard(&mut self, input: Option<&Item>) -> Outcome<Item> {
         let mut results = Vec::new();
+        let mut has_arrays = false;
         let input = match input {
             Some(Item::List(list)) if list.is_wrapper => list.items.first(),
             input => input,
@@ -60,15 +62,17 @@ impl Evaluator<'_> {
         if let Some(input) = input {
             if let Some(members) = input.members() {
                 for (_, member) in members.entries() {
+                    has_arrays |= member.is_array();
                     self.flatten(member, &mut results)?;
                 }
             } else if let Some(items) = input.items() {
                 for item in items.iter() {
+                    has_arrays |= item.is_array();
                     self.flatten(item, &mut results)?;
                 }
             }
         }
-        Ok(Item::sequence(results))
+        Ok(if has_arrays { Item::array(results) } else { Item::sequence(results) })
     }
 
     fn flatten(&mut self, item: Item, results: &mut Vec<Item>) -> Outcome<()> {
