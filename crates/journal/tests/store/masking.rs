@@ -35,7 +35,7 @@ async fn a_secret_never_gets_into_a_file() {
             at: at(3),
         },
         // Kept by themselves, compressed and cut short.
-        crate::support::done(0, secret(&"x".repeat(2000)), None),
+        crate::support::done(0, secret(&"x".repeat(6000)), None),
         crate::support::done(0, Value::from(nested), None),
         crate::support::done(0, secret(&"y".repeat(20_000)), None),
         Event::Finished { outcome: Err(error), at: at(4) },

@@ -22,7 +22,7 @@ async fn equal_payloads_are_kept_once_and_go_with_their_last_run() {
     let a = large("a", 40_000);
     let first = keep(&journal, new_run("t"), &short_run("t", &a)).await;
     let second = keep(&journal, new_run("t"), &short_run("t", &large("a", 40_000))).await;
-    let third = keep(&journal, new_run("t"), &short_run("t", &large("b", 2_000))).await;
+    let third = keep(&journal, new_run("t"), &short_run("t", &large("b", 6_000))).await;
     assert_eq!(count(dir.path(), "payloads"), 2);
     assert_eq!(count(dir.path(), "uses"), 3);
     assert_eq!(count(dir.path(), "definitions"), 1);
