@@ -22,6 +22,9 @@ const LINGER: Duration = Duration::from_millis(10);
 /// there is traffic, requests are written with the runs, or at the end of a rest.
 const REST: Duration = Duration::from_millis(200);
 
+/// Which part of the bytes that may be queued requests may have beside them.
+const REQUESTS_SHARE: usize = 8;
+
 /// How many events make a transaction full.
 const MAX_BATCH: usize = 8192;
 
@@ -66,6 +69,8 @@ struct Queue {
     items: VecDeque<Item>,
     events: usize,
     bytes: usize,
+    /// The bytes of requests, which are not among those.
+    request_bytes: usize,
     /// When the oldest item came.
     oldest: Option<Instant>,
     /// What the writer has taken and not settled: events, bytes, and since when the oldest waits.
@@ -83,10 +88,19 @@ struct Queue {
 }
 
 impl Queue {
-    /// Whether something of a size may be queued.
+    /// Whether events of a size may be queued. However large they are, they may if no others are.
     fn has_room(&self, bytes: usize, options: &JournalOptions) -> bool {
         self.events < options.max_queued_events
             && self.bytes.saturating_add(bytes) <= options.max_queued_bytes.max(bytes)
+            && !self.closed
+    }
+
+    /// Whether a request of a size may be. They wait for longer, and must not take the room of
+    /// events.
+    fn has_room_for_request(&self, bytes: usize, options: &JournalOptions) -> bool {
+        let most = options.max_queued_bytes / REQUESTS_SHARE;
+        self.events < options.max_queued_events
+            && self.request_bytes.saturating_add(bytes) <= most
             && !self.closed
     }
 }
@@ -209,12 +223,12 @@ impl Shared {
     pub(crate) fn note(&self, request: Request) {
         let bytes = request.bytes();
         let mut queue = self.queue.lock();
-        if !queue.has_room(bytes, &self.options) {
+        if !queue.has_room_for_request(bytes, &self.options) {
             drop(queue);
             return self.count_lost_request();
         }
         queue.events += 1;
-        queue.bytes += bytes;
+        queue.request_bytes += bytes;
         queue.oldest.get_or_insert_with(Instant::now);
         queue.items.push_back(Item::Request(Box::new(request)));
         if queue.sleep != Sleep::Resting || queue.events >= MAX_BATCH {
@@ -318,7 +332,7 @@ impl Shared {
                 }
                 Item::Request(request) => {
                     events += 1;
-                    bytes += request.bytes();
+                    queue.request_bytes = queue.request_bytes.saturating_sub(request.bytes());
                 }
                 Item::Lost(_) | Item::Settle(_) => {}
             }
