@@ -13,7 +13,7 @@ use mcpgraph_graph::Graph;
 use mcpgraph_journal::RunId;
 use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::HeaderParameter;
-use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service};
+use mcpgraph_mcp::server::{Broadcaster, Call, Client, Description, Service};
 use mcpgraph_mcp::version::Era;
 use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::{Map, Value};
@@ -25,6 +25,7 @@ use crate::aliases::Aliases;
 use crate::listing::{self, Kind};
 use crate::parked::Parking;
 use crate::relay::{self, Params};
+use crate::shown::Shown;
 use crate::tasks::{self, Tasks};
 use crate::view::View;
 use crate::workflows::Workflows;
@@ -38,6 +39,7 @@ pub struct Gateway {
     /// Calls that wait for the answers of modern clients.
     parking: Arc<Parking>,
     broadcaster: Broadcaster,
+    shown: Shown,
     aliases: Aliases,
     /// What calls and lists go through: the workflows of the offer and of `others`.
     workflows: ArcSwap<Workflows>,
@@ -66,9 +68,10 @@ impl Gateway {
             offer: ArcSwap::from_pointee(offer),
             upstreams,
             tasks: Tasks::default(),
-            parking: Arc::default(),
+            parking: Arc::new(Parking::new()),
             aliases: Aliases::default(),
             broadcaster,
+            shown: Shown::default(),
             replaced: Notify::new(),
             gate,
         })
@@ -81,16 +84,11 @@ impl Gateway {
 
     /// Replaces what is offered and tells clients. Calls under way finish on what they began with.
     pub fn replace(&self, offer: Offer) {
-        let exposes = !offer.exposed.is_empty();
-        let exposed = !self.offer.swap(Arc::new(offer)).exposed.is_empty();
+        let offer = Arc::new(offer);
+        let before = self.offer.swap(Arc::clone(&offer));
         self.place_workflows();
         self.replaced.notify_one();
-        self.broadcaster.send(&Change::Tools);
-        // Only exposed servers have resources and prompts.
-        if exposes || exposed {
-            self.broadcaster.send(&Change::Resources);
-            self.broadcaster.send(&Change::Prompts);
-        }
+        self.tell_of_offer(&before, &offer);
     }
 
     /// Puts the workflows of other graphs around calls and lists, beside those of the offer, and
@@ -98,14 +96,17 @@ impl Gateway {
     pub fn set_workflows(&self, others: Vec<Arc<Graph>>) {
         self.others.store(Arc::new(others));
         self.place_workflows();
-        self.broadcaster.send(&Change::Tools);
     }
 
     fn place_workflows(&self) {
         let (offer, others) = (self.offer.load(), self.others.load());
-        self.workflows.store(Arc::new(Workflows::of(others.iter().chain([&offer.graph]))));
+        let now = Arc::new(Workflows::of(others.iter().chain([&offer.graph])));
+        let before = self.workflows.swap(Arc::clone(&now));
         // Other workflows show other names.
         self.aliases.clear();
+        if !now.list_as(&before) {
+            self.tell_of_workflows();
+        }
     }
 
     /// What calls and lists go through.
@@ -208,7 +209,7 @@ impl Gateway {
         mut params: Params,
     ) -> Result<Raw, RpcError> {
         params.insert("name".to_owned(), raw(inner));
-        relay::pass(&self.parking, &self.upstreams, server, call, &params).await
+        relay::pass(&self.parking, &self.upstreams, server, call, params).await
     }
 
     async fn get_prompt(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
@@ -228,7 +229,7 @@ impl Gateway {
         about(call, &uri);
         let found = self.find_readable(view, &uri).await;
         let server = found.ok_or_else(|| resource_not_found(call, &uri))?;
-        relay::pass(&self.parking, &self.upstreams, &server, call, &params).await
+        relay::pass(&self.parking, &self.upstreams, &server, call, params).await
     }
 
     /// `resources/subscribe`. The session knows what its client watches, and
@@ -266,7 +267,7 @@ impl Gateway {
         {
             *reference = relay::with_text(reference, "name", &inner);
         }
-        relay::pass(&self.parking, &self.upstreams, &server, call, &params).await
+        relay::pass(&self.parking, &self.upstreams, &server, call, params).await
     }
 
     /// Requests about a task go to the server that runs it.
@@ -280,7 +281,7 @@ impl Gateway {
             .server(&id)
             .filter(|server| view.grant.sees_some_of(server))
             .ok_or_else(|| RpcError::invalid_params(format!("Unknown task: {id}")))?;
-        relay::pass(&self.parking, &self.upstreams, &server, call, &params).await
+        relay::pass(&self.parking, &self.upstreams, &server, call, params).await
     }
 
     /// What the exposed servers can do, put together with what the gateway does itself.

@@ -21,6 +21,8 @@ mod rank;
 mod relay;
 mod requests;
 mod result;
+mod seal;
+mod shown;
 mod tasks;
 mod template;
 mod view;

@@ -8,7 +8,7 @@ use mcpgraph_config::model::{Expose, ExposedTool, Prefix, ServerDef};
 use crate::listing::Kind;
 
 /// A server whose own tools, resources and prompts are offered to clients.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Exposed {
     pub(crate) server: String,
     prefix: Prefix,

@@ -1,21 +1,25 @@
-//! Questions of legacy servers for modern clients. Such a server asks in the middle of a call, such
-//! a client answers in its next request: the call waits here meanwhile.
+//! Questions for modern clients, which answer in their next request.
+//!
+//! A legacy server asks in the middle of a call: the call waits here meanwhile. A modern server
+//! gives the client a state to come back with, which goes through sealed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use mcpgraph_graph::Digest;
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_upstream::{CallContext, CallEvent, UpstreamError, Upstreams};
 use parking_lot::Mutex;
+use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::relay::{self, CLIENT_PATIENCE, PENDING_EVENTS, Params};
+use crate::seal::{self, Bound, RESPONSES, STATE, Seal};
 
 /// How many calls may wait for their clients; a server that asks for one more is told so.
 const MAX_PARKED: usize = 1024;
@@ -29,28 +33,18 @@ const QUESTION: &str = "question";
 /// What a server may ask of a client.
 const QUESTIONS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
 
-/// The members by which a client answers.
-const STATE: &str = "requestState";
-const RESPONSES: &str = "inputResponses";
-
-/// The calls that wait for their clients, by the state that the clients were given.
-#[derive(Default)]
-pub(crate) struct Parking(Mutex<HashMap<String, Parked>>);
+/// The calls that wait for their clients, and the seal of states that go through them.
+pub(crate) struct Parking {
+    /// By the state that the clients were given.
+    waiting: Mutex<HashMap<String, Parked>>,
+    seal: Seal,
+}
 
 /// A call that waits. Dropping it takes it back.
 struct Parked {
-    whose: Whose,
+    bound: Bound,
     conversation: Conversation,
     reply: oneshot::Sender<Result<Raw, RpcError>>,
-}
-
-/// Whose question it is: only the same caller goes on, and only with the same request.
-#[derive(PartialEq, Eq)]
-struct Whose {
-    principal: Option<Arc<str>>,
-    server: String,
-    method: String,
-    params: Digest,
 }
 
 /// A call under way, and what its server says.
@@ -73,19 +67,28 @@ pub(crate) async fn pass(
     upstreams: &Arc<Upstreams>,
     server: &str,
     call: &Call,
-    params: &Params,
+    mut params: Params,
 ) -> Result<Result<Raw, UpstreamError>, RpcError> {
-    let state = relay::text(params, STATE).ok().filter(|state| state.starts_with(PREFIX));
-    let whose = Whose::of(server, call, params);
-    let mut conversation = match state {
-        Some(state) => parking.resume(&state, &whose, params)?,
-        None => Conversation::begin(upstreams, server, call, params),
+    let mut conversation = if params.contains_key(STATE) {
+        let state = relay::text(&params, STATE)?;
+        let bound = Bound::of(server, call)?;
+        if state.starts_with(PREFIX) {
+            parking.resume(&state, &bound, &params)?
+        } else {
+            let state = parking.seal.open(&state, &bound, Instant::now())?;
+            params.insert(STATE.to_owned(), state);
+            Conversation::begin(upstreams, server, call, &params)
+        }
+    } else {
+        Conversation::begin(upstreams, server, call, &params)
     };
     loop {
         let Question { method, params, reply } = match conversation.go_on(call).await {
             Ok(question) => question,
-            Err(answer) => return Ok(answer),
+            Err(Ok(result)) => return parking.sealed(result, server, call).map(Ok),
+            Err(failure) => return Ok(failure),
         };
+        let bound = Bound::of(server, call)?;
         match new_state() {
             Some(state) if parking.has_room() => {
                 let asked = raw(&json!({
@@ -93,7 +96,7 @@ pub(crate) async fn pass(
                     "inputRequests": { QUESTION: { "method": method, "params": params } },
                     "requestState": state,
                 }));
-                parking.park(state, Parked { whose, conversation, reply });
+                parking.park(state, Parked { bound, conversation, reply });
                 return Ok(Ok(asked));
             }
             _ => {
@@ -105,19 +108,47 @@ pub(crate) async fn pass(
 }
 
 impl Parking {
+    pub(crate) fn new() -> Self {
+        Self { waiting: Mutex::default(), seal: Seal::new() }
+    }
+
     fn has_room(&self) -> bool {
-        self.0.lock().len() < MAX_PARKED
+        self.waiting.lock().len() < MAX_PARKED
+    }
+
+    /// The result of a server, with its state sealed if it asks something.
+    fn sealed(&self, result: Raw, server: &str, call: &Call) -> Result<Raw, RpcError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Asks {
+            result_type: Option<String>,
+            request_state: Option<Raw>,
+        }
+        // Looked for as text first: most results are long and ask nothing.
+        if !result.get().contains(STATE) {
+            return Ok(result);
+        }
+        match serde_json::from_str(result.get()) {
+            Ok(Asks { result_type: Some(kind), request_state: Some(state) })
+                if kind == "input_required" =>
+            {
+                let bound = Bound::of(server, call)?;
+                let sealed = self.seal.close(&state, &bound, Instant::now())?;
+                Ok(relay::with_text(&result, STATE, &sealed))
+            }
+            _ => Ok(result),
+        }
     }
 
     /// Keeps a call until its client comes back, but not for ever.
     fn park(self: &Arc<Self>, state: String, parked: Parked) {
         let parking = Arc::downgrade(self);
         let known = state.clone();
-        self.0.lock().insert(state, parked);
+        self.waiting.lock().insert(state, parked);
         tokio::spawn(async move {
             tokio::time::sleep(CLIENT_PATIENCE).await;
-            let forgotten = Weak::upgrade(&parking).and_then(|all| all.0.lock().remove(&known));
-            drop(forgotten);
+            let forgotten = Weak::upgrade(&parking);
+            drop(forgotten.and_then(|parking| parking.waiting.lock().remove(&known)));
         });
     }
 
@@ -125,19 +156,17 @@ impl Parking {
     fn resume(
         &self,
         state: &str,
-        whose: &Whose,
+        bound: &Bound,
         params: &Params,
     ) -> Result<Conversation, RpcError> {
         let responses = params.get(RESPONSES).map_or("{}", |responses| responses.get());
         let answer = serde_json::from_str::<HashMap<String, Raw>>(responses)
             .ok()
             .and_then(|mut responses| responses.remove(QUESTION));
-        let mut all = self.0.lock();
+        let mut all = self.waiting.lock();
         // Somebody else's question is none.
-        if all.get(state).is_none_or(|parked| parked.whose != *whose) {
-            return Err(RpcError::invalid_params(format!(
-                "`{STATE}` is of no question that waits for this client and this request"
-            )));
+        if all.get(state).is_none_or(|parked| parked.bound != *bound) {
+            return Err(seal::foreign());
         }
         let answer = answer.ok_or_else(|| {
             RpcError::invalid_params(format!("`{RESPONSES}` has no answer to `{QUESTION}`"))
@@ -150,19 +179,6 @@ impl Parking {
         // A server that took its question back goes on without the answer.
         drop(reply.send(Ok(answer)));
         Ok(conversation)
-    }
-}
-
-impl Whose {
-    fn of(server: &str, call: &Call, params: &Params) -> Self {
-        let asked: indexmap::IndexMap<&String, &Raw> =
-            params.iter().filter(|(key, _)| ![STATE, RESPONSES].contains(&key.as_str())).collect();
-        Self {
-            principal: call.client.principal.clone(),
-            server: server.to_owned(),
-            method: call.method.clone(),
-            params: Digest::of(raw(&asked).get()),
-        }
     }
 }
 

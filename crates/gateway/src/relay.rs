@@ -52,7 +52,7 @@ pub(crate) async fn pass(
     upstreams: &Arc<Upstreams>,
     server: &str,
     call: &Call,
-    params: &Params,
+    params: Params,
 ) -> Result<Raw, RpcError> {
     requests::asks(call, server);
     let answer = match call.version().era() {
@@ -66,7 +66,7 @@ pub(crate) async fn pass(
                 events: Some(sender),
                 meta: meta(call),
             };
-            let answer = upstreams.converse(server, &call.method, raw(params), context);
+            let answer = upstreams.converse(server, &call.method, raw(&params), context);
             let (answer, ()) = tokio::join!(answer, tell(receiver, &call.peer));
             answer
         }

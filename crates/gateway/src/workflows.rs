@@ -43,6 +43,15 @@ impl Workflows {
         self.0.iter().any(|layer| layer.workflow.around == around)
     }
 
+    /// Whether lists go through the same workflows as in `other`.
+    pub(crate) fn list_as(&self, other: &Self) -> bool {
+        let lists = |all: &Self| -> Vec<_> {
+            let around = all.0.iter().filter(|layer| layer.workflow.around == Around::List);
+            around.map(|layer| layer.workflow.tool.digest).collect()
+        };
+        lists(self) == lists(other)
+    }
+
     /// Those that a call goes through, outermost first.
     pub(crate) fn around(&self, around: Around, subject: &Subject<'_>) -> Vec<Layer> {
         let fits =

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::tools::{CONVERSATION, GOTO_NODE, LOAD_GRAPH, TODO, conversation};
+use crate::tools::{CONVERSATION, NAMES, conversation};
 
 /// Which of the other tools a client sees.
 pub(crate) enum View {
@@ -69,7 +69,7 @@ pub(crate) fn listing(listed: &RawValue, own: &[Value], view: &View) -> Result<R
 
 /// Whether a tool is one of ours.
 pub(crate) fn is_own(name: &str) -> bool {
-    matches!(name, LOAD_GRAPH | TODO | GOTO_NODE)
+    NAMES.contains(&name)
 }
 
 /// The tool with a further argument. One that has an argument of that name stays as it is; its

@@ -113,7 +113,9 @@ impl Procedures {
         let is_there = catalogue.is_some();
         let was_there = self.catalogue.swap(catalogue).is_some();
         if is_there || was_there {
-            self.broadcaster.send(&Change::Tools);
+            self.broadcaster.send_to(&Change::Tools, |client| {
+                tools::NAMES.iter().any(|tool| self.sees(client, tool))
+            });
         }
     }
 
@@ -244,7 +246,7 @@ impl Procedures {
         })?;
         self.records.begin(&key, &procedure, mode, &sop_file, origin(call));
         self.records.committed(&key).await;
-        self.tell_of_tools(mode);
+        self.tell_of_tools(mode, &call.client);
         let mut answer = answer::loaded(&procedure, mode, &warnings);
         if let Some(handle) = handle {
             answer[CONVERSATION] = handle.into();
@@ -314,7 +316,7 @@ impl Procedures {
         let (answer, changed) = moved.await.ok_or_else(|| self.lost(call))?;
         self.records.committed(&key).await;
         if let Some(mode) = changed {
-            self.tell_of_tools(mode);
+            self.tell_of_tools(mode, &call.client);
         }
         Ok(answer)
     }
@@ -334,10 +336,14 @@ impl Procedures {
         Failure::nothing_loaded()
     }
 
-    /// Clients look again at what they may call.
-    fn tell_of_tools(&self, mode: Mode) {
+    /// Whoever walks looks again at what it may call; nobody else hears of that. A client without a
+    /// session is known by its token only.
+    fn tell_of_tools(&self, mode: Mode, walks: &Client) {
         if mode == Mode::Enforced {
-            self.broadcaster.send(&Change::Tools);
+            self.broadcaster.send_to(&Change::Tools, |client| {
+                client.principal == walks.principal
+                    && (walks.session.is_none() || client.session == walks.session)
+            });
         }
     }
 

@@ -8,6 +8,9 @@ pub(crate) const LOAD_GRAPH: &str = "load_graph";
 pub(crate) const TODO: &str = "todo";
 pub(crate) const GOTO_NODE: &str = "goto_node";
 
+/// The names of all three.
+pub(crate) const NAMES: [&str; 3] = [LOAD_GRAPH, TODO, GOTO_NODE];
+
 /// The name of the argument that says which conversation is meant.
 pub(crate) const CONVERSATION: &str = "conversation";
 

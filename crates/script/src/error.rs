@@ -75,6 +75,20 @@ pub enum ScriptError {
     Engine(String),
 }
 
+impl ScriptError {
+    /// The error as one of the script's own text. What `JSON.parse` and the like throw while a
+    /// script runs has the same name and is not about the script.
+    pub(crate) fn of_parser(self) -> Self {
+        match self {
+            Self::Threw { message, place } => match message.strip_prefix("SyntaxError: ") {
+                Some(message) => Self::Syntax { message: message.to_owned(), place },
+                None => Self::Threw { message, place },
+            },
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)

@@ -78,7 +78,7 @@ fn call<'js>(
     // An interrupted script fails in many ways; that it was interrupted is what matters.
     let failed = |error| clock.stop().unwrap_or_else(|| explain(ctx, error, limits));
     globals::install(ctx, task, operations, console).map_err(failed)?;
-    let script = function(ctx, &task.script).map_err(failed)?;
+    let script = function(ctx, &task.script).map_err(|error| failed(error).of_parser())?;
     let argument = ctx.json_parse(&*task.context).map_err(failed)?;
     let promise: Promise<'js> = script.call((argument,)).map_err(failed)?;
     while promise.state() == PromiseState::Pending {
@@ -123,9 +123,6 @@ pub(crate) fn explain(ctx: &Ctx<'_>, error: Error, limits: &Limits) -> ScriptErr
             let place = exception.stack().as_deref().and_then(place_in);
             match &*name {
                 "InternalError" if message == "out of memory" => memory,
-                "SyntaxError" if exception.stack().is_some_and(|stack| is_parser(&stack)) => {
-                    ScriptError::Syntax { message: short(message), place }
-                }
                 _ if message.is_empty() => ScriptError::Threw { message: short(name), place },
                 "Error" => ScriptError::Threw { message: short(message), place },
                 _ => ScriptError::Threw { message: short(format!("{name}: {message}")), place },
@@ -139,11 +136,6 @@ pub(crate) fn explain(ctx: &Ctx<'_>, error: Error, limits: &Limits) -> ScriptErr
             ScriptError::Threw { message: short(format!("the script threw {text}")), place: None }
         }
     }
-}
-
-/// Whether a stack trace begins in a text that is being parsed rather than in a function.
-fn is_parser(stack: &str) -> bool {
-    stack.lines().next().is_some_and(|frame| !frame.contains('('))
 }
 
 /// A message that anybody can read to its end.

@@ -58,6 +58,8 @@ pub enum Changed {
     Prompts,
     /// The resource with this URI.
     Resource(String),
+    /// It is defined in another way now: all of it may be different.
+    Replaced,
     /// It was started or reached.
     Connected,
     /// It died or was closed; the text says why.

@@ -21,7 +21,7 @@ use crate::error::millis;
 use crate::rounds::{MAX_ROUNDS, Questions};
 use crate::server::Server;
 use crate::status::ServerStatus;
-use crate::{CallContext, CallResult, Change, ServerSpec, UpstreamError, UpstreamOptions};
+use crate::{CallContext, CallResult, Change, Changed, ServerSpec, UpstreamError, UpstreamOptions};
 
 /// How many changes wait for a slow listener before the oldest are lost to it.
 const CHANGES: usize = 256;
@@ -86,14 +86,22 @@ impl Upstreams {
     pub fn replace(&self, specs: IndexMap<String, ServerSpec>) {
         let mut servers = self.servers.write();
         let old = std::mem::take(&mut *servers);
+        let mut replaced = Vec::new();
         for (name, spec) in specs {
             let server = match old.get(&name) {
                 Some(server) if server.spec == spec => server.clone(),
-                _ => Server::new(&name, spec, self.options.clone(), self.changes.clone()),
+                before => {
+                    replaced.extend(before.map(|server| server.name.clone()));
+                    Server::new(&name, spec, self.options.clone(), self.changes.clone())
+                }
             };
             servers.insert(name, server);
         }
         drop(servers);
+        for server in replaced {
+            // Nobody may be listening.
+            drop(self.changes.send(Change { server, what: Changed::Replaced }));
+        }
         // The last reference to a server ends it, which must not happen under the lock.
         drop(old);
     }
@@ -136,21 +144,11 @@ impl Upstreams {
         context: CallContext,
     ) -> Result<Raw, UpstreamError> {
         let start = Instant::now();
-        let mut knows_headers = false;
         for _ in 0..MAX_ROUNDS {
             let remaining = context.timeout.map(|total| total.saturating_sub(start.elapsed()));
             let round = CallContext { timeout: remaining, ..context.clone() };
-            let result = match server.request(method, Some(params.clone()), what, round).await {
+            let result = match self.send(server, method, what, Some(params.clone()), round).await {
                 Ok(result) => result,
-                // The server wants arguments repeated in headers, which its list of tools tells.
-                Err(UpstreamError::Protocol { error, .. })
-                    if error.code == code::HEADER_MISMATCH && !knows_headers =>
-                {
-                    knows_headers = true;
-                    server.catalogue.listing(Kind::Tools).forget();
-                    self.list(server, Kind::Tools).await?;
-                    continue;
-                }
                 Err(UpstreamError::Timeout { server, what, ms }) => {
                     let ms = context.timeout.map_or(ms, millis);
                     return Err(UpstreamError::Timeout { server, what, ms });
@@ -182,7 +180,32 @@ impl Upstreams {
         params: Option<Raw>,
         context: CallContext,
     ) -> Result<Raw, UpstreamError> {
-        self.server(server)?.request(method, params, method, context).await
+        self.send(&self.server(server)?, method, method, params, context).await
+    }
+
+    /// Sends a request; once more if the server wants arguments repeated in headers, which its list
+    /// of tools tells.
+    async fn send(
+        &self,
+        server: &Arc<Server>,
+        method: &str,
+        what: &str,
+        params: Option<Raw>,
+        context: CallContext,
+    ) -> Result<Raw, UpstreamError> {
+        // Only over HTTP are there headers, and only calls have arguments.
+        let again = (server.spec.target.is_http() && method == "tools/call")
+            .then(|| (params.clone(), context.clone()));
+        match (server.request(method, params, what, context).await, again) {
+            (Err(UpstreamError::Protocol { error, .. }), Some((params, context)))
+                if error.code == code::HEADER_MISMATCH =>
+            {
+                server.catalogue.listing(Kind::Tools).forget();
+                self.list(server, Kind::Tools).await?;
+                server.request(method, params, what, context).await
+            }
+            (answer, _) => answer,
+        }
     }
 
     /// The connection to a server, made if there is none: its version, capabilities, instructions.

@@ -15,6 +15,7 @@ impl Gateway {
     /// own come before all; that there are others is told once.
     pub(super) async fn exposed_tools(&self, offer: &Offer) -> Vec<listing::Item> {
         let items = listing::items(&self.upstreams, &offer.exposed, Kind::Tools).await;
+        self.shown.note(&offer.exposed, &items);
         let mut own: HashSet<&str> = offer.graph.tools.iter().map(|tool| &*tool.name).collect();
         if offer.discovers {
             own.extend(discovery::NAMES);

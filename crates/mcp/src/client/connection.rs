@@ -63,7 +63,7 @@ impl Connection {
         options: ClientOptions,
         events: Arc<dyn Events>,
     ) -> Result<Self, ClientError> {
-        let is_http = matches!(transport, TransportConfig::Http(_));
+        let is_http = transport.is_http();
         let (link, negotiated) = handshake::connect(&transport, &options, events).await?;
         link.transport.established(negotiated.version);
         let envelope = match negotiated.version.era() {

@@ -48,6 +48,13 @@ pub enum TransportConfig {
     Http(HttpConfig),
 }
 
+impl TransportConfig {
+    /// Whether it is reached over HTTP, with headers.
+    pub fn is_http(&self) -> bool {
+        matches!(self, Self::Http(_))
+    }
+}
+
 /// A process to start. Environment values never appear in messages, logs or `Debug`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct StdioConfig {

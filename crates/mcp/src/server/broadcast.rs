@@ -11,6 +11,7 @@ use indexmap::IndexSet;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
+use super::client::Client;
 use crate::message::{Notification, raw};
 use crate::subscription::Filter;
 
@@ -35,6 +36,7 @@ pub enum Change {
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     registry: Arc<Registry>,
+    client: Arc<Client>,
     state: Mutex<State>,
     wake: Notify,
 }
@@ -75,13 +77,21 @@ impl Broadcaster {
 
     /// Tells everyone who asked for it. It never waits.
     pub fn send(&self, change: &Change) {
-        // Upgraded outside of the lock of each subscriber, and dropped outside of this one: the
-        // last reference to a subscriber takes locks when it goes.
-        let subscribers: Vec<_> =
-            self.0.subscribers.lock().iter().filter_map(Weak::upgrade).collect();
-        for subscriber in subscribers {
-            subscriber.tell(change);
+        self.send_to(change, |_| true);
+    }
+
+    /// Tells those who asked for it and whom it concerns. It never waits.
+    pub fn send_to(&self, change: &Change, concerns: impl Fn(&Client) -> bool) {
+        for subscriber in self.0.all() {
+            if subscriber.wants(change) && concerns(&subscriber.client) {
+                subscriber.tell(change);
+            }
         }
+    }
+
+    /// Whether there is such a client among those who asked for a change of this kind.
+    pub fn has(&self, change: &Change, is_such: impl Fn(&Client) -> bool) -> bool {
+        self.0.all().iter().any(|known| known.wants(change) && is_such(&known.client))
     }
 
     /// The resources that some client watches, in no order.
@@ -94,12 +104,13 @@ impl Broadcaster {
         self.0.watched_epoch.subscribe()
     }
 
-    pub(crate) fn subscribe(&self, filter: Filter) -> Arc<Subscriber> {
+    pub(crate) fn subscribe(&self, filter: Filter, client: Arc<Client>) -> Arc<Subscriber> {
         for uri in &filter.resource_subscriptions {
             self.0.watch(uri);
         }
         let subscriber = Arc::new(Subscriber {
             registry: self.0.clone(),
+            client,
             state: Mutex::new(State { filter, ..State::default() }),
             wake: Notify::new(),
         });
@@ -111,6 +122,13 @@ impl Broadcaster {
 }
 
 impl Registry {
+    /// Those who are still there.
+    fn all(&self) -> Vec<Arc<Subscriber>> {
+        // Upgraded outside of the lock of each subscriber, and dropped outside of this one: the
+        // last reference to a subscriber takes locks when it goes.
+        self.subscribers.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
     fn watch(&self, uri: &str) {
         let mut watched = self.watched.lock();
         match watched.get_mut(uri) {
@@ -176,9 +194,12 @@ impl Subscriber {
         }
     }
 
+    fn wants(&self, change: &Change) -> bool {
+        change.is_wanted_by(&self.state.lock().filter)
+    }
+
     fn tell(&self, change: &Change) {
-        let mut state = self.state.lock();
-        if change.is_wanted_by(&state.filter) && state.untold.insert(change.clone()) {
+        if self.state.lock().untold.insert(change.clone()) {
             self.wake.notify_one();
         }
     }
@@ -221,17 +242,28 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::version::Version;
 
     fn resource(uri: &str) -> Change {
         Change::Resource(uri.to_owned())
     }
 
+    fn client(principal: &str) -> Arc<Client> {
+        Arc::new(Client {
+            version: Version::LATEST,
+            info: None,
+            capabilities: raw(&serde_json::json!({})),
+            session: None,
+            principal: Some(principal.into()),
+        })
+    }
+
     #[tokio::test]
     async fn a_change_is_told_once_to_whom_it_concerns() {
         let broadcaster = Broadcaster::new();
-        let lists = broadcaster.subscribe(Filter::lists());
-        let tools_only =
-            broadcaster.subscribe(Filter { tools_list_changed: true, ..Filter::default() });
+        let lists = broadcaster.subscribe(Filter::lists(), client("a"));
+        let tools_only = Filter { tools_list_changed: true, ..Filter::default() };
+        let tools_only = broadcaster.subscribe(tools_only, client("b"));
         for _ in 0..1000 {
             broadcaster.send(&Change::Prompts);
             broadcaster.send(&resource("a:b"));
@@ -246,14 +278,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_change_is_told_to_those_it_concerns() {
+        let broadcaster = Broadcaster::new();
+        let is =
+            |name: &'static str| move |client: &Client| client.principal.as_deref() == Some(name);
+        let tools = Filter { tools_list_changed: true, ..Filter::default() };
+        let [one, other] =
+            ["one", "other"].map(|name| broadcaster.subscribe(tools.clone(), client(name)));
+        broadcaster.send_to(&Change::Tools, is("one"));
+        broadcaster.send_to(&Change::Prompts, is("other"));
+        assert_eq!(one.next().await, Change::Tools);
+        assert!(one.state.lock().untold.is_empty() && other.state.lock().untold.is_empty());
+        assert!(broadcaster.has(&Change::Tools, is("other")));
+        assert!(!broadcaster.has(&Change::Prompts, is("other")));
+        assert!(!broadcaster.has(&Change::Tools, is("third")));
+    }
+
+    #[tokio::test]
     async fn watched_resources_are_counted() {
         let broadcaster = Broadcaster::new();
         let epoch = broadcaster.watch_resources();
-        let first = broadcaster.subscribe(Filter::lists());
-        let second = broadcaster.subscribe(Filter {
+        let first = broadcaster.subscribe(Filter::lists(), client("a"));
+        let watching = Filter {
             resource_subscriptions: ["a:1".to_owned()].into_iter().collect(),
             ..Filter::default()
-        });
+        };
+        let second = broadcaster.subscribe(watching, client("b"));
         assert!(first.watch("a:1", 2) && first.watch("a:2", 2) && first.watch("a:2", 2));
         assert!(!first.watch("a:3", 2));
         assert_eq!(*epoch.borrow(), 2);

@@ -84,7 +84,7 @@ impl Server {
         let client = Arc::new(Client { principal, ..client });
         let description = self.service().describe(&client).await;
         let result = handshake::initialize_result(&client, &description, &self.service().info());
-        let changes = self.0.broadcaster.subscribe(Filter::lists());
+        let changes = self.0.broadcaster.subscribe(Filter::lists(), Arc::clone(&client));
         let session = Session::new(client, changes, self.limits().max_in_flight);
         Ok((Arc::new(session), result))
     }

@@ -41,7 +41,7 @@ impl Server {
         accepted.resource_subscriptions = seen;
         let id = &admitted.request.id;
         let acknowledged = raw(&serde_json::json!({ "notifications": accepted }));
-        let subscriber = self.broadcaster().subscribe(accepted);
+        let subscriber = self.broadcaster().subscribe(accepted, admitted.client.clone());
         let send = async |method: &str, params: Option<Raw>| {
             let notification =
                 Notification { method: method.to_owned(), params: Some(tagged(params, id)) };

@@ -78,6 +78,16 @@ impl World {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
+    /// Changes the graph file in one step, as editors do.
+    pub(crate) fn edit(&self, change: impl FnOnce(&mut Value)) {
+        let file = self.folder.path().join("graph.yaml");
+        let mut graph = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        change(&mut graph);
+        let draft = self.folder.path().join(".draft");
+        std::fs::write(&draft, graph.to_string()).unwrap();
+        std::fs::rename(draft, file).unwrap();
+    }
+
     pub(crate) fn serve(&self) -> Listening {
         let data = self.folder.path().join("data");
         Listening::on(&self.folder.path().join("graph.yaml"), &["--data", data.to_str().unwrap()])

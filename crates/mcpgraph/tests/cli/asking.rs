@@ -156,3 +156,51 @@ fn a_question_belongs_to_its_caller_and_its_request() {
     // It can be answered once.
     refused(&mine, params(answered));
 }
+
+/// What a modern server gives its client to come back with goes through sealed.
+#[test]
+fn the_state_of_a_modern_server_is_sealed() {
+    let Some(server) = environment::fixture_server() else { return };
+    let mut exposed = server.to_json();
+    exposed["expose"] = json!(true);
+    let world = World::with_server("s", &exposed);
+    let (mine, other) = (world.add("mine", &[]), world.add("other", &[]));
+    let server = world.serve();
+    let tool = "s__test_input_required_result_multi_round";
+    let params = |more: Value| {
+        let mut params = json!({ "name": tool, "arguments": {} });
+        for (key, value) in more.as_object().unwrap() {
+            params[key] = value.clone();
+        }
+        params
+    };
+    let accept = |content: Value| json!({ "action": "accept", "content": content });
+    let (_, asked) = ask(&server, &mine, "tools/call", params(json!({})));
+    let state = asked["result"]["requestState"].as_str().unwrap().to_owned();
+    assert!(state.starts_with("mcpgraph-sealed-"), "{asked}");
+    let named = json!({ "step1": accept(json!({ "name": "Ada" })) });
+    let answered = |state: &str| params(json!({ "requestState": state, "inputResponses": named }));
+    let refused = |token: &str, params: Value| {
+        let (_, answer) = ask(&server, token, "tools/call", params);
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert!(answer.to_string().contains("of no question"), "{answer}");
+    };
+    refused(&other, answered(&state));
+    let mut another = answered(&state);
+    another["arguments"] = json!({ "a": 1 });
+    refused(&mine, another);
+    let mut another = answered(&state);
+    another["name"] = json!("s__test_input_required_result_request_state");
+    refused(&mine, another);
+    let last = if state.ends_with('A') { 'B' } else { 'A' };
+    refused(&mine, answered(&format!("{}{last}", &state[..state.len() - 1])));
+    refused(&mine, answered("the server's own"));
+
+    let (_, asked) = ask(&server, &mine, "tools/call", answered(&state));
+    let second = asked["result"]["requestState"].as_str().unwrap();
+    assert!(asked["result"]["inputRequests"]["step2"].is_object(), "{asked}");
+    let coloured = json!({ "step2": accept(json!({ "color": "blue" })) });
+    let done = params(json!({ "requestState": second, "inputResponses": coloured }));
+    let (_, answer) = ask(&server, &mine, "tools/call", done);
+    assert_eq!(answer["result"]["content"][0]["text"], "Ada likes blue", "{answer}");
+}

@@ -34,6 +34,12 @@ async fn what_it_throws_is_told_with_its_place() {
     assert!(error("null.x").await.starts_with("TypeError: cannot read property 'x' of null"));
     assert_eq!(error("throw { code: 7 }").await, r#"the script threw {"code":7}"#);
     assert!(error("return 1n").await.contains("TypeError"));
+    // What it reads at run time is not its own text.
+    let text = error("const text = '{';\nJSON.parse(text)").await;
+    assert!(text.starts_with("SyntaxError: ") && text.contains("(at line 2, column"), "{text}");
+    assert!(error("new Function('a b')()").await.starts_with("SyntaxError: "));
+    assert!(error("throw new SyntaxError('mine')").await.starts_with("SyntaxError: mine (at line"));
+    assert!(error("let let = 1").await.starts_with("the script is not valid JavaScript: "));
     assert!(error("return () => 1").await.contains("not JSON"));
     assert!(error("const a = {}; a.a = a; return a").await.contains("circular"));
 }

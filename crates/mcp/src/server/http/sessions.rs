@@ -215,8 +215,9 @@ mod tests {
             session: SessionKey::random(),
             principal: None,
         };
-        let changes = Broadcaster::new().subscribe(Filter::default());
-        Arc::new(Session::new(Arc::new(client), changes, 9))
+        let client = Arc::new(client);
+        let changes = Broadcaster::new().subscribe(Filter::default(), Arc::clone(&client));
+        Arc::new(Session::new(client, changes, 9))
     }
 
     #[tokio::test(start_paused = true)]

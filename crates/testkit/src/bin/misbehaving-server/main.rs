@@ -96,7 +96,8 @@ fn main() {
         append(file, &leave_child().to_string());
     }
     sleep(Duration::from_millis(cli.slow_start));
-    let mut server = Server { cli, lines: io::stdin().lock().lines() };
+    let lines = io::stdin().lock().lines();
+    let mut server = Server { cli, lines, more: Vec::new(), listeners: Vec::new() };
     while let Some(message) = server.read() {
         server.handle(&message);
     }
@@ -114,6 +115,10 @@ fn leave_child() -> u32 {
 struct Server {
     cli: Cli,
     lines: io::Lines<io::StdinLock<'static>>,
+    /// The tools it has beside the usual ones.
+    more: Vec<String>,
+    /// The requests of clients of the newer era that listen.
+    listeners: Vec<Value>,
 }
 
 impl Server {
@@ -159,18 +164,28 @@ impl Server {
                     "instructions": "Expect the worst.",
                 }),
             ),
-            Some("tools/list") => answer(id, &tools::list(message)),
+            Some("tools/list") => answer(id, &tools::list(&self.more, message)),
             Some("tools/call") => tools::call(self, message),
             Some("ping") => answer(id, &json!({})),
             Some("resources/subscribe" | "resources/unsubscribe") => answer(id, &json!({})),
-            // Answered when it is cancelled, which ends nothing.
-            Some("subscriptions/listen") => {}
+            Some("subscriptions/listen") if self.cli.era != Era::Legacy => {
+                self.listeners.push(id.clone());
+                notify(
+                    "notifications/subscriptions/acknowledged",
+                    &json!({"notifications": message["params"]["notifications"], "_meta": subscription(id)}),
+                );
+            }
             Some(method) if !id.is_null() => {
                 refuse(id, -32601, &format!("Method not found: {method}"));
             }
             _ => {}
         }
     }
+}
+
+/// The `_meta` that says which listener is told something.
+fn subscription(id: &Value) -> Value {
+    json!({"io.modelcontextprotocol/subscriptionId": id})
 }
 
 fn capabilities() -> Value {

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{Server, answer, notify, print_line, refuse, send};
+use crate::{Era, Server, answer, notify, print_line, refuse, send, subscription};
 
 /// How many tools a page of the list has.
 const PAGE: usize = 4;
@@ -37,19 +37,20 @@ const NAMES: [&str; 20] = [
     "lie",
 ];
 
-/// One page of the list of tools.
-pub(crate) fn list(message: &Value) -> Value {
+/// One page of the list of tools, with those that came later.
+pub(crate) fn list(more: &[String], message: &Value) -> Value {
     let start: usize =
         message["params"]["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
     let tools: Vec<Value> = NAMES
-        .iter()
+        .into_iter()
+        .chain(more.iter().map(String::as_str))
         .skip(start)
         .take(PAGE)
         .map(|name| json!({"name": name, "inputSchema": {"type": "object"}, "vendor": {"z": 1, "a": 2}}))
         .collect();
     let next = start + PAGE;
     let mut result = json!({ "tools": tools });
-    if next < NAMES.len() {
+    if next < NAMES.len() + more.len() {
         result["nextCursor"] = json!(next.to_string());
     }
     result
@@ -138,10 +139,7 @@ pub(crate) fn call(server: &mut Server, message: &Value) {
             let names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
             text(id, &json!(names).to_string());
         }
-        "change" => {
-            notify("notifications/tools/list_changed", &json!({}));
-            text(id, "changed");
-        }
+        "change" => change(server, id, arguments),
         "flood" => {
             for number in 0..count {
                 notify("notifications/message", &json!({"level": "debug", "data": number}));
@@ -156,6 +154,20 @@ pub(crate) fn call(server: &mut Server, message: &Value) {
         "lie" => print_line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":[1,2,3]}}"#)),
         other => refuse(id, -32602, &format!("Unknown tool: {other}")),
     }
+}
+
+/// Adds a tool, if one is named, and tells that the list is another one: of its own accord in the
+/// older era, to those who listen in the newer one.
+fn change(server: &mut Server, id: &Value, arguments: &Value) {
+    server.more.extend(arguments["tool"].as_str().map(str::to_owned));
+    let method = "notifications/tools/list_changed";
+    if server.cli.era == Era::Legacy {
+        notify(method, &json!({}));
+    }
+    for listener in &server.listeners {
+        notify(method, &json!({"_meta": subscription(listener)}));
+    }
+    text(id, "changed");
 }
 
 /// Asks the client something, and answers with what it said.

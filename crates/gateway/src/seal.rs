@@ -1,0 +1,221 @@
+//! The state of a server that asks in rounds, on its way through a modern client.
+//!
+//! The server gets back what it wrote, but the client neither reads nor writes it: what it is given
+//! is encrypted, and opens only for the same caller, the same request and a while.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use mcpgraph_graph::Digest;
+use mcpgraph_mcp::message::{Raw, RpcError, raw};
+use mcpgraph_mcp::server::Call;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use serde_json::value::RawValue;
+
+use crate::relay::{self, CLIENT_PATIENCE};
+
+/// The members by which a client answers.
+pub(crate) const STATE: &str = "requestState";
+pub(crate) const RESPONSES: &str = "inputResponses";
+
+/// What sealed states begin with.
+const PREFIX: &str = "mcpgraph-sealed-";
+
+/// How long the part of a seal is that everybody can read: its number, and when it was made.
+const HEAD: usize = 16;
+
+/// What a state is bound to: only the same caller goes on, and only with the same request.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    principal: Option<Arc<str>>,
+    server: String,
+    method: String,
+    /// Names the parameters but for those that differ from round to round.
+    params: Digest,
+}
+
+/// Seals states with a key that only this process has, and that ends with it.
+pub(crate) struct Seal {
+    /// None where the system gives no random numbers.
+    key: Option<LessSafeKey>,
+    /// How many were made; none has the number of another.
+    made: AtomicU64,
+    since: Instant,
+}
+
+impl Bound {
+    /// The request of a client that is passed on to a server.
+    pub(crate) fn of(server: &str, call: &Call) -> Result<Self, RpcError> {
+        let mut params = relay::params(call)?;
+        params.retain(|key, _| ![STATE, RESPONSES].contains(&key.as_str()));
+        Ok(Self {
+            principal: call.client.principal.clone(),
+            server: server.to_owned(),
+            method: call.method.clone(),
+            params: Digest::of(raw(&params).get()),
+        })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let Self { principal, server, method, params } = self;
+        raw(&(principal.as_deref(), server, method, params.to_string())).get().into()
+    }
+}
+
+impl Seal {
+    /// A seal with a new key.
+    pub(crate) fn new() -> Self {
+        let mut key = [0; 32];
+        let key = getrandom::fill(&mut key)
+            .ok()
+            .and_then(|()| UnboundKey::new(&CHACHA20_POLY1305, &key).ok())
+            .map(LessSafeKey::new);
+        Self { key, made: AtomicU64::new(0), since: Instant::now() }
+    }
+
+    /// What a client is given in the place of a state.
+    pub(crate) fn close(
+        &self,
+        state: &RawValue,
+        bound: &Bound,
+        now: Instant,
+    ) -> Result<String, RpcError> {
+        let failed = || RpcError::internal(format!("`{STATE}` cannot be sealed"));
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let age = now.saturating_duration_since(self.since).as_millis() as u64;
+        let mut head = [0; HEAD];
+        head[..8].copy_from_slice(&number.to_be_bytes());
+        head[8..].copy_from_slice(&age.to_be_bytes());
+        let mut body = state.get().as_bytes().to_vec();
+        let key = self.key.as_ref().ok_or_else(failed)?;
+        key.seal_in_place_append_tag(nonce(&head), aad(&head, bound), &mut body)
+            .map_err(|_| failed())?;
+        Ok(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode([&head[..], &body].concat())))
+    }
+
+    /// The state that a client was given, if it is its own and the request is the same.
+    pub(crate) fn open(&self, text: &str, bound: &Bound, now: Instant) -> Result<Raw, RpcError> {
+        let (made, state) = self.opened(text, bound).ok_or_else(foreign)?;
+        if now.saturating_duration_since(self.since).saturating_sub(made) > CLIENT_PATIENCE {
+            return Err(RpcError::invalid_params(format!(
+                "`{STATE}` is older than {} s; call again without it",
+                CLIENT_PATIENCE.as_secs()
+            )));
+        }
+        Ok(state)
+    }
+
+    /// When it was sealed, and what.
+    fn opened(&self, text: &str, bound: &Bound) -> Option<(Duration, Raw)> {
+        let sealed = URL_SAFE_NO_PAD.decode(text.strip_prefix(PREFIX)?).ok()?;
+        let (head, body) = sealed.split_first_chunk::<HEAD>()?;
+        let mut body = body.to_vec();
+        let key = self.key.as_ref()?;
+        let state = key.open_in_place(nonce(head), aad(head, bound), &mut body).ok()?;
+        let made = u64::from_be_bytes(*head.last_chunk::<8>()?);
+        Some((Duration::from_millis(made), serde_json::from_slice(state).ok()?))
+    }
+}
+
+/// The answer for a state that is not this caller's for this request. It says no more than that.
+pub(crate) fn foreign() -> RpcError {
+    RpcError::invalid_params(format!(
+        "`{STATE}` is of no question that waits for this client and this request"
+    ))
+}
+
+/// The number makes it unique for the key.
+fn nonce(head: &[u8; HEAD]) -> Nonce {
+    let mut bytes = [0; NONCE_LEN];
+    bytes[..8].copy_from_slice(&head[..8]);
+    Nonce::assume_unique_for_key(bytes)
+}
+
+fn aad(head: &[u8; HEAD], bound: &Bound) -> Aad<Vec<u8>> {
+    Aad::from([&head[..], &bound.to_bytes()].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(principal: &str, server: &str, method: &str, params: &str) -> Bound {
+        Bound {
+            principal: Some(principal.into()),
+            server: server.to_owned(),
+            method: method.to_owned(),
+            params: Digest::of(params),
+        }
+    }
+
+    fn state(text: &str) -> Raw {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn is_foreign(opened: Result<Raw, RpcError>) -> bool {
+        opened.unwrap_err().message == foreign().message
+    }
+
+    #[test]
+    fn a_state_comes_back_as_it_was_and_nobody_reads_it() {
+        let (seal, now) = (Seal::new(), Instant::now());
+        let mine = bound("me", "s", "tools/call", "{}");
+        let written = r#""a secret \u00e9 position""#;
+        let [one, two] = [0, 1].map(|_| seal.close(&state(written), &mine, now).unwrap());
+        assert_ne!(one, two);
+        let sealed = URL_SAFE_NO_PAD.decode(one.strip_prefix(PREFIX).unwrap()).unwrap();
+        assert!(!sealed.windows(6).any(|part| part == b"secret"));
+        for text in [&one, &two] {
+            assert_eq!(seal.open(text, &mine, now).unwrap().get(), written);
+        }
+    }
+
+    #[test]
+    fn it_opens_for_the_same_caller_and_request_only() {
+        let (seal, now) = (Seal::new(), Instant::now());
+        let mine = bound("me", "s", "tools/call", "{}");
+        let sealed = seal.close(&state("\"x\""), &mine, now).unwrap();
+        let anonymous = Bound { principal: None, ..bound("me", "s", "tools/call", "{}") };
+        for other in [
+            bound("you", "s", "tools/call", "{}"),
+            bound("me", "t", "tools/call", "{}"),
+            bound("me", "s", "prompts/get", "{}"),
+            bound("me", "s", "tools/call", "{\"a\":1}"),
+            anonymous,
+        ] {
+            assert!(is_foreign(seal.open(&sealed, &other, now)), "{other:?}");
+        }
+        // Another process has another key.
+        assert!(is_foreign(Seal::new().open(&sealed, &mine, now)));
+    }
+
+    #[test]
+    fn what_was_touched_is_refused() {
+        let (seal, now) = (Seal::new(), Instant::now());
+        let mine = bound("me", "s", "tools/call", "{}");
+        let sealed = seal.close(&state("\"position\""), &mine, now).unwrap();
+        let bytes = URL_SAFE_NO_PAD.decode(sealed.strip_prefix(PREFIX).unwrap()).unwrap();
+        for place in 0..bytes.len() {
+            let mut touched = bytes.clone();
+            touched[place] ^= 1;
+            let text = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(touched));
+            assert!(is_foreign(seal.open(&text, &mine, now)), "{place}");
+        }
+        for text in ["", "x", PREFIX, &sealed[..sealed.len() - 1], &sealed[PREFIX.len()..]] {
+            assert!(is_foreign(seal.open(text, &mine, now)), "{text}");
+        }
+    }
+
+    #[test]
+    fn it_is_good_for_a_while() {
+        let (seal, now) = (Seal::new(), Instant::now());
+        let mine = bound("me", "s", "tools/call", "{}");
+        let sealed = seal.close(&state("\"x\""), &mine, now).unwrap();
+        assert!(seal.open(&sealed, &mine, now + CLIENT_PATIENCE).is_ok());
+        let late = seal.open(&sealed, &mine, now + CLIENT_PATIENCE + Duration::from_secs(1));
+        assert!(late.unwrap_err().message.contains("older than 600 s"));
+    }
+}
