@@ -4,7 +4,7 @@ use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_value::Value;
 use serde_json::json;
 
-use crate::listing::Item;
+use crate::listing::Listed;
 use crate::rank::Index;
 use crate::relay::{self, Params};
 
@@ -44,7 +44,8 @@ pub(crate) fn tools() -> [Raw; 2] {
             "type": "object",
             "properties": {
                 "tools": { "type": "array", "items": { "type": "object" } },
-                "total": { "type": "integer", "description": "How many tools there are to be found" }
+                "total": { "type": "integer", "description": "How many tools there are to be found" },
+                "leftOut": { "type": "array", "items": { "type": "object" }, "description": "Servers that do not tell what they have now" }
             },
             "required": ["tools", "total"]
         },
@@ -68,7 +69,8 @@ pub(crate) fn tools() -> [Raw; 2] {
 }
 
 /// The answer of `find_tools`.
-pub(crate) fn find(items: &[Item], arguments: &Value) -> Result<Raw, RpcError> {
+pub(crate) fn find(listed: &Listed, arguments: &Value) -> Result<Raw, RpcError> {
+    let Listed { items, left_out } = listed;
     let query = arguments.get("query").and_then(Value::as_str);
     let query = query.ok_or_else(|| RpcError::invalid_params("`query` must be a text"))?;
     let limit = match arguments.get("limit") {
@@ -91,7 +93,11 @@ pub(crate) fn find(items: &[Item], arguments: &Value) -> Result<Raw, RpcError> {
     });
     let best = Index::new(texts).best(query);
     let found: Vec<&Raw> = best.iter().take(limit).map(|position| &items[*position].raw).collect();
-    let structured = raw(&json!({ "tools": found, "total": items.len() }));
+    let mut answer = json!({ "tools": found, "total": items.len() });
+    if !left_out.is_empty() {
+        answer["leftOut"] = json!(left_out);
+    }
+    let structured = raw(&answer);
     let content = json!([{ "type": "text", "text": structured.get() }]);
     Ok(raw(&json!({ "content": content, "structuredContent": structured })))
 }

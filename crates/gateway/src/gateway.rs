@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
 use crate::aliases::Aliases;
-use crate::listing::{self, Kind};
+use crate::listing::{self, Kind, LIST_PATIENCE, Listed};
 use crate::parked::Parking;
 use crate::relay::{self, Params};
 use crate::shown::Shown;
@@ -128,16 +128,18 @@ impl Gateway {
             view.own_tools().map(|tool| raw(&result::listed(tool, call.version()))).collect();
         if view.offer.discovers {
             tools.extend(discovery::tools());
-        } else {
-            tools.extend(self.seen_tools(view).await.into_iter().map(|item| item.raw));
+            return listing::result(Kind::Tools, &tools, &[]);
         }
-        listing::result(Kind::Tools, &tools)
+        let Listed { items, left_out } = self.seen_tools(view).await;
+        tools.extend(items.into_iter().map(|item| item.raw));
+        listing::result(Kind::Tools, &tools, &left_out)
     }
 
     async fn list(&self, view: &View, kind: Kind) -> Raw {
-        let items = listing::items(&self.upstreams, &view.offer.exposed, kind).await;
-        let seen = items.into_iter().filter(|item| view.sees(kind, &item.server, &item.name));
-        listing::result(kind, &seen.map(|item| item.raw).collect::<Vec<_>>())
+        let listed = listing::items(&self.upstreams, &view.offer.exposed, kind).await;
+        let Listed { items, left_out } = view.of(kind, listed);
+        let items: Vec<Raw> = items.into_iter().map(|item| item.raw).collect();
+        listing::result(kind, &items, &left_out)
     }
 
     async fn call_tool(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
@@ -284,7 +286,8 @@ impl Gateway {
         relay::pass(&self.parking, &self.upstreams, &server, call, params).await
     }
 
-    /// What the exposed servers can do, put together with what the gateway does itself.
+    /// What the exposed servers can do, put together with what the gateway does itself. Of a server
+    /// that takes too long to begin nothing is known.
     async fn capabilities(&self, view: &View) -> Value {
         let mut all: Map = Map::from_iter([
             ("tools", Value::from(Map::from_iter([("listChanged", true)]))),
@@ -292,9 +295,11 @@ impl Gateway {
         ]);
         let exposed = view.offer.exposed.iter();
         let seen = exposed.filter(|exposed| view.grant.sees_some_of(&exposed.server));
-        let connections =
-            join_all(seen.map(|exposed| self.upstreams.connection(&exposed.server))).await;
-        for connection in connections.into_iter().flatten() {
+        let connections = join_all(seen.map(|exposed| {
+            tokio::time::timeout(LIST_PATIENCE, self.upstreams.connection(&exposed.server))
+        }))
+        .await;
+        for connection in connections.into_iter().flatten().flatten() {
             let Ok(theirs) = Value::from_json(connection.capabilities().get()) else { continue };
             for key in ["resources", "prompts", "completions"] {
                 if let Some(found) = theirs.get(key)

@@ -191,6 +191,7 @@ impl Conversation {
             timeout: None,
             cancel: cancel.clone(),
             events: Some(sender),
+            progress: call.peer.progress_token().is_some(),
             meta: relay::meta(call),
         };
         let (upstreams, server) = (Arc::clone(upstreams), server.to_owned());

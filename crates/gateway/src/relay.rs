@@ -64,6 +64,7 @@ pub(crate) async fn pass(
                 timeout: None,
                 cancel: call.cancel.clone(),
                 events: Some(sender),
+                progress: call.peer.progress_token().is_some(),
                 meta: meta(call),
             };
             let answer = upstreams.converse(server, &call.method, raw(&params), context);

@@ -6,7 +6,7 @@ use mcpgraph_access::{GRAPH, Grant};
 use mcpgraph_graph::Tool;
 
 use crate::Offer;
-use crate::listing::Kind;
+use crate::listing::{Kind, Listed};
 
 /// An offer through the eyes of one client.
 pub(crate) struct View {
@@ -21,6 +21,19 @@ impl View {
             Kind::Tools => self.grant.sees_tool(server, name),
             Kind::Resources | Kind::Templates | Kind::Prompts => self.grant.sees_rest_of(server),
         }
+    }
+
+    /// What the client may see of a list. Of a server that is missing it hears if it may see anything
+    /// of that kind there.
+    pub(crate) fn of(&self, kind: Kind, mut listed: Listed) -> Listed {
+        listed.items.retain(|item| self.sees(kind, &item.server, &item.name));
+        listed.left_out.retain(|missing| match kind {
+            Kind::Tools => self.grant.sees_some_of(&missing.server),
+            Kind::Resources | Kind::Templates | Kind::Prompts => {
+                self.grant.sees_rest_of(&missing.server)
+            }
+        });
+        listed
     }
 
     /// Whether a tool of the graph is there for the client.

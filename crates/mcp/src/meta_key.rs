@@ -8,6 +8,9 @@ pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilitie
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// Modern requests: the least severe log message that is wanted.
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+/// What modern requests say about their client, which legacy ones say at the beginning.
+pub(crate) const ENVELOPE: [&str; 4] =
+    [PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL];
 /// Modern results: the server's name.
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// Modern notifications of a subscription: the id of the request that opened it.

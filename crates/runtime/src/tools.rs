@@ -23,7 +23,8 @@ pub(crate) async fn call(
         put_trace(&mut meta, &trace);
     }
     let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
-    let context = CallContext { timeout: call.timeout, cancel, events: Some(sender), meta };
+    let events = Some(sender);
+    let context = CallContext { timeout: call.timeout, cancel, events, progress: true, meta };
     let answer = upstreams.call_tool(server, tool, call.args.clone(), context);
     let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
     answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| failed_call(&error))

@@ -23,6 +23,8 @@ pub struct CallContext {
     pub cancel: CancellationToken,
     /// Where progress, logs and the server's requests go. All are there before the result.
     pub events: Option<mpsc::Sender<CallEvent>>,
+    /// Whether progress is asked for.
+    pub progress: bool,
     /// Entries of `_meta` to set, such as the trace context or the client's capabilities.
     pub meta: Vec<(String, Raw)>,
 }

@@ -103,7 +103,7 @@ impl Server {
         };
         let options = RequestOptions {
             timeout: bounds.remaining(),
-            progress: events.is_some(),
+            progress: context.progress,
             cancel: context.cancel.clone(),
             events,
             meta,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use mcpgraph_diagnostics::codes;
 
 use super::Gateway;
-use crate::listing::{self, Kind};
+use crate::listing::{self, Kind, Listed};
 use crate::names::{self, Collision, Exposed};
 use crate::view::View;
 use crate::{Offer, discovery, template};
@@ -13,8 +13,9 @@ use crate::{Offer, discovery, template};
 impl Gateway {
     /// The tools of exposed servers. Of several with one name the first is offered, and the graph's
     /// own come before all; that there are others is told once.
-    pub(super) async fn exposed_tools(&self, offer: &Offer) -> Vec<listing::Item> {
-        let items = listing::items(&self.upstreams, &offer.exposed, Kind::Tools).await;
+    pub(super) async fn exposed_tools(&self, offer: &Offer) -> Listed {
+        let Listed { items, left_out } =
+            listing::items(&self.upstreams, &offer.exposed, Kind::Tools).await;
         self.shown.note(&offer.exposed, &items);
         let mut own: HashSet<&str> = offer.graph.tools.iter().map(|tool| &*tool.name).collect();
         if offer.discovers {
@@ -37,14 +38,12 @@ impl Gateway {
                 offer.told.lock().insert(collision);
             }
         }
-        items
+        Listed { items, left_out }
     }
 
     /// The tools of exposed servers that a client may see.
-    pub(super) async fn seen_tools(&self, view: &View) -> Vec<listing::Item> {
-        let mut items = self.exposed_tools(&view.offer).await;
-        items.retain(|item| view.sees(Kind::Tools, &item.server, &item.name));
-        items
+    pub(super) async fn seen_tools(&self, view: &View) -> Listed {
+        view.of(Kind::Tools, self.exposed_tools(&view.offer).await)
     }
 
     /// Looks at the names of all tools, so that those who start the server see what collides.
@@ -82,7 +81,7 @@ impl Gateway {
             // Nobody else can have it; whether it does, the server itself knows best.
             return Some((only.server.clone(), inner.to_owned()));
         }
-        let items = listing::items(&self.upstreams, &offer.exposed, kind).await;
+        let items = listing::items(&self.upstreams, &offer.exposed, kind).await.items;
         let found = items.iter().find(|item| item.name == name)?;
         let (_, inner) = candidates.iter().find(|(exposed, _)| exposed.server == found.server)?;
         Some((found.server.clone(), (*inner).to_owned()))
@@ -100,12 +99,13 @@ impl Gateway {
     /// The exposed server that lists a resource with this URI, or a template for it.
     pub(super) async fn find_listed_resource(&self, offer: &Offer, uri: &str) -> Option<String> {
         let resources = listing::items(&self.upstreams, &offer.exposed, Kind::Resources).await;
-        if let Some(found) = resources.into_iter().find(|item| item.name == uri) {
+        if let Some(found) = resources.items.into_iter().find(|item| item.name == uri) {
             return Some(found.server);
         }
         // The template with the longest fixed beginning says best whose it is.
         let templates = listing::items(&self.upstreams, &offer.exposed, Kind::Templates).await;
         templates
+            .items
             .into_iter()
             .filter_map(|item| Some((template::fit(&item.name, uri)?, item.server)))
             .max_by_key(|(fit, _)| *fit)

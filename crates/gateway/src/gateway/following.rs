@@ -132,7 +132,7 @@ impl Gateway {
         let offer = self.offer.load_full();
         let exposed = offer.exposed.iter().find(|exposed| exposed.server == server);
         let exposed = exposed.map_or(&[][..], std::slice::from_ref);
-        let items = listing::items(&self.upstreams, exposed, Kind::Tools).await;
+        let items = listing::items(&self.upstreams, exposed, Kind::Tools).await.items;
         let mut changed = self.shown.replace(&server, &items);
         if exposed.is_empty() {
             self.shown.forget(&server);

@@ -207,12 +207,13 @@ impl Link {
             reason: "the client no longer waits for the answer",
         };
         let id = call.call.id;
-        let params = if envelope.is_empty() {
-            params::compose(params, &options.meta, wants_progress.then_some(id))?
-        } else {
-            let entries: Vec<_> = envelope.iter().chain(&options.meta).cloned().collect();
-            params::compose(params, &entries, wants_progress.then_some(id))?
-        };
+        // Where the era has no envelope, what belongs into one has no meaning.
+        let own = options
+            .meta
+            .iter()
+            .filter(|(key, _)| !envelope.is_empty() || !meta_key::ENVELOPE.contains(&key.as_str()));
+        let entries = envelope.iter().chain(own);
+        let params = params::compose(params, entries, wants_progress.then_some(id))?;
         let request = Request { id: Id::number(id), method: method.to_owned(), params };
         let deadline = Deadline::new(options.timeout, options.max_total, options.reset_on_progress);
 

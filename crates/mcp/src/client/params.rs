@@ -11,15 +11,16 @@ use crate::meta_key;
 
 /// The parameters of a request with these entries of `_meta` set, and with the progress token of
 /// this connection in place of any other.
-pub(super) fn compose(
+pub(super) fn compose<'a>(
     params: Option<Raw>,
-    entries: &[(String, Raw)],
+    entries: impl Iterator<Item = &'a (String, Raw)>,
     progress: Option<u64>,
 ) -> Result<Option<Raw>, ClientError> {
+    let mut entries = entries.peekable();
     let token = progress.map(|id| raw(&id));
     let has_token =
         params.as_ref().is_some_and(|params| params.get().contains(meta_key::PROGRESS_TOKEN));
-    if entries.is_empty() && token.is_none() && !has_token {
+    if entries.peek().is_none() && token.is_none() && !has_token {
         return Ok(params);
     }
     let mut members = match &params {
@@ -58,7 +59,7 @@ mod tests {
         let params = (!params.is_empty()).then(|| parse(params));
         let entries: Vec<_> =
             entries.iter().map(|(key, value)| ((*key).to_owned(), parse(value))).collect();
-        compose(params, &entries, progress)
+        compose(params, entries.iter(), progress)
             .unwrap()
             .map_or_else(String::new, |p| p.get().to_owned())
     }
@@ -88,6 +89,6 @@ mod tests {
     #[test]
     fn parameters_that_are_no_object_are_refused() {
         let params = RawValue::from_string("[1]".to_owned()).unwrap();
-        assert!(compose(Some(params), &[], Some(1)).is_err());
+        assert!(compose(Some(params), [].iter(), Some(1)).is_err());
     }
 }

@@ -55,7 +55,8 @@ impl Pair {
 
 #[test]
 fn progress_comes_in_order_and_never_after_the_answer() {
-    for Pair { mut served, name, .. } in Pair::all() {
+    for mut pair in Pair::all() {
+        let Pair { served, name, .. } = &mut pair;
         for token in [json!("a token"), json!(7)] {
             let id = served.begin_with(json!({
                 "name": "s__burst", "arguments": { "count": 200 },
@@ -72,9 +73,15 @@ fn progress_comes_in_order_and_never_after_the_answer() {
             // The server goes on to report, which is too late.
             assert_eq!(served.client.receive_within(SILENCE), None, "{name}");
         }
-        // Who did not ask hears nothing.
+        // Who did not ask hears nothing, and the server is not asked either. A server of the older
+        // era is told nothing of what only the newer one has.
         let id = served.begin("s__burst", json!({ "count": 3 }));
         assert_eq!(served.client.receive()["id"], id, "{name}");
+        let calls = pair.read("tools/call");
+        let meta = &calls[2]["params"]["_meta"];
+        assert_eq!(meta["progressToken"], Value::Null, "{}: {meta}", pair.name);
+        let is_modern = meta.to_string().contains("io.modelcontextprotocol/");
+        assert_eq!(is_modern, pair.name.ends_with("Modern server"), "{}: {meta}", pair.name);
     }
 }
 

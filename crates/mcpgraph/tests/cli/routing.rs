@@ -1,5 +1,6 @@
 //! Many servers behind one endpoint: what clients see of them, and what reaches them.
 
+mod bad_servers;
 mod limits;
 
 use std::ffi::OsStr;

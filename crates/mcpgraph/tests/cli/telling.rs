@@ -1,7 +1,7 @@
 //! Who is told that a list changed: those who see what changed, and nobody else.
 
 use std::io::{BufRead as _, BufReader};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use mcpgraph_testkit::environment;
@@ -53,7 +53,7 @@ impl Ear {
             }
         };
         let stream = BufReader::new(server.send(&head, &body));
-        let (sender, heard) = channel();
+        let (sender, heard) = sync_channel(16);
         std::thread::spawn(move || {
             for line in stream.lines().map_while(Result::ok) {
                 let data = line.strip_prefix("data:").map(str::trim).unwrap_or_default();

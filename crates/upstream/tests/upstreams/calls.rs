@@ -89,7 +89,7 @@ async fn events_are_there_before_the_result_and_the_channel_is_closed() {
     let Some(spec) = misbehaving(&[]) else { return };
     let upstreams = upstreams([("s", spec)]);
     let (sender, mut receiver) = mpsc::channel(64);
-    let context = CallContext { events: Some(sender), ..CallContext::default() };
+    let context = CallContext { events: Some(sender), progress: true, ..CallContext::default() };
     call_with(&upstreams, "s", "burst", r#"{"count":50}"#, context).await.unwrap();
     let mut count = 0;
     while let Some(event) = receiver.recv().await {

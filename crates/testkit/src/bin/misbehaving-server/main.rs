@@ -36,6 +36,9 @@ struct Cli {
     /// What it does when it is asked `initialize`
     #[arg(long, value_enum)]
     on_initialize: Option<Trick>,
+    /// What it does when it is asked for its tools
+    #[arg(long, value_enum)]
+    on_list: Option<Trick>,
     /// Waits this long before it reads anything
     #[arg(long, value_name = "MS", default_value_t = 0)]
     slow_start: u64,
@@ -74,6 +77,10 @@ enum Trick {
     Hang,
     /// Answers something else.
     Garbage,
+    /// Answers with a line that is no JSON.
+    Noise,
+    /// Answers with 100 MiB.
+    Huge,
     /// Answers with an error, then ends.
     ErrorThenExit,
     /// Answers with a version nobody knows.
@@ -164,6 +171,7 @@ impl Server {
                     "instructions": "Expect the worst.",
                 }),
             ),
+            Some("tools/list") if self.cli.on_list.is_some() => trick(self.cli.on_list, id),
             Some("tools/list") => answer(id, &tools::list(&self.more, message)),
             Some("tools/call") => tools::call(self, message),
             Some("ping") => answer(id, &json!({})),
@@ -199,6 +207,13 @@ fn trick(trick: Option<Trick>, id: &Value) {
             exit(3);
         }
         Some(Trick::Garbage) => answer(id, &json!({"garbage": true})),
+        Some(Trick::Noise) => {
+            print_line(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{"));
+        }
+        Some(Trick::Huge) => {
+            let tool = json!({"name": "x".repeat(100 << 20), "inputSchema": {"type": "object"}});
+            answer(id, &json!({"tools": [tool]}));
+        }
         Some(Trick::ErrorThenExit) => {
             refuse(id, -32600, "expected initialize");
             exit(4);
