@@ -85,10 +85,9 @@ impl Seal {
     ) -> Result<String, RpcError> {
         let failed = || RpcError::internal(format!("`{STATE}` cannot be sealed"));
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let age = now.saturating_duration_since(self.since).as_millis() as u64;
         let mut head = [0; HEAD];
         head[..8].copy_from_slice(&number.to_be_bytes());
-        head[8..].copy_from_slice(&age.to_be_bytes());
+        head[8..].copy_from_slice(&self.age(now).to_be_bytes());
         let mut body = state.get().as_bytes().to_vec();
         let key = self.key.as_ref().ok_or_else(failed)?;
         key.seal_in_place_append_tag(nonce(&head), aad(&head, bound), &mut body)
@@ -99,7 +98,7 @@ impl Seal {
     /// The state that a client was given, if it is its own and the request is the same.
     pub(crate) fn open(&self, text: &str, bound: &Bound, now: Instant) -> Result<Raw, RpcError> {
         let (made, state) = self.opened(text, bound).ok_or_else(foreign)?;
-        if now.saturating_duration_since(self.since).saturating_sub(made) > CLIENT_PATIENCE {
+        if Duration::from_millis(self.age(now).saturating_sub(made)) > CLIENT_PATIENCE {
             return Err(RpcError::invalid_params(format!(
                 "`{STATE}` is older than {} s; call again without it",
                 CLIENT_PATIENCE.as_secs()
@@ -108,15 +107,20 @@ impl Seal {
         Ok(state)
     }
 
-    /// When it was sealed, and what.
-    fn opened(&self, text: &str, bound: &Bound) -> Option<(Duration, Raw)> {
+    /// How many milliseconds old the key is.
+    fn age(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.since).as_millis() as u64
+    }
+
+    /// How old the key was when it was sealed, and what was.
+    fn opened(&self, text: &str, bound: &Bound) -> Option<(u64, Raw)> {
         let sealed = URL_SAFE_NO_PAD.decode(text.strip_prefix(PREFIX)?).ok()?;
         let (head, body) = sealed.split_first_chunk::<HEAD>()?;
         let mut body = body.to_vec();
         let key = self.key.as_ref()?;
         let state = key.open_in_place(nonce(head), aad(head, bound), &mut body).ok()?;
         let made = u64::from_be_bytes(*head.last_chunk::<8>()?);
-        Some((Duration::from_millis(made), serde_json::from_slice(state).ok()?))
+        Some((made, serde_json::from_slice(state).ok()?))
     }
 }
 
