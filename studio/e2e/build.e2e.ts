@@ -122,6 +122,7 @@ it('time goes back, and another output gives another run', async () => {
   await page.getByRole('button', { name: 'Begin the new run' }).click();
   await page.getByText('forked at step 2').waitFor();
   await page.getByText('succeeded', { exact: true }).first().waitFor();
+  await card(page, 'list_directory').getByText('output set by hand').waitFor();
   await page.getByRole('button', { name: 'Go to the end' }).waitFor({ state: 'hidden' });
   await page.keyboard.press('End');
   await page.getByLabel('Output, value').getByText('5').waitFor();

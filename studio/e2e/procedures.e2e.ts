@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client, card, example, launch, look, openPage, Studio, type Theme } from './world';
+import { Client, card, editor, example, launch, look, openPage, Studio, type Theme } from './world';
 
 const GRAPH = `server: { name: desk, version: "1.0.0" }
 sops: [order-desk.md]
@@ -95,7 +95,7 @@ tools:
     const { page, complaints } = await openPage(browser, studio.url, theme);
     await card(page, 'command').click();
     await page.getByText('The arguments of the tool fill the placeholders').waitFor();
-    await page.waitForTimeout(700);
+    await editor(page, 'Command').waitFor();
     await look(page, 'command', theme);
     await page.getByRole('tab', { name: 'Run' }).click();
     await page.getByRole('textbox', { name: /^word/ }).fill('hello');

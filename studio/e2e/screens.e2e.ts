@@ -68,6 +68,14 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     for (let n = 0; n < 4; n += 1) await page.keyboard.press('[');
     await page.getByText('Viewing step').waitFor();
     await look(page, 'past', theme);
+    const search = page.getByLabel('Find in the steps');
+    await search.fill('= output.orders');
+    await page.getByRole('button', { name: '1 found' }).click();
+    await page.getByText('Viewing step 1').waitFor();
+    await search.fill('= output.(');
+    await page.locator('#find-problem').waitFor();
+    await look(page, 'find', theme);
+    await search.fill('');
     for (const tab of ['Context', 'Diff', 'Expression']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.waitForTimeout(700);

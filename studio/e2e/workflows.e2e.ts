@@ -133,6 +133,74 @@ describe('a workflow of the store', () => {
   it('the browser had nothing to complain about', () => expect(complaints).toEqual([]));
 });
 
+describe.each<Theme>(['light', 'dark'])('a module, in the %s theme', (theme) => {
+  it('is made, used, kept as long as it is, and removed', async () => {
+    const studio = await Studio.start(SHOP);
+    const { page, complaints } = await openPage(browser, `${studio.url}#/workflows`, theme);
+    await page.getByRole('button', { name: 'New workflow' }).click();
+    await card(page, 'start').click();
+    await page.keyboard.press('n');
+    await page.getByRole('button', { name: /^Hook/ }).click();
+    await card(page, 'hook').waitFor();
+    await page.keyboard.press('ControlOrMeta+s');
+    await page.getByRole('button', { name: 'Saved' }).waitFor();
+
+    await page.getByRole('button', { name: 'Workflows', exact: true }).click();
+    await page.getByRole('button', { name: 'New module' }).click();
+    const script = 'Script of the module, in JavaScript';
+    await typeInto(page, script, 'const a = 1;\nreturn {');
+    await page.getByText('MG0557').first().waitFor();
+    await page.locator('.cm-lintRange-error').first().waitFor();
+    await look(page, 'module-broken', theme);
+    await typeInto(page, script, GUARD);
+    await page.getByText('MG0557').waitFor({ state: 'detached' });
+    await page.getByLabel('Name').fill('guard');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ControlOrMeta+s');
+    await page.getByRole('button', { name: 'Saved' }).waitFor();
+    expect(page.url()).toContain('#/modules/guard');
+    await look(page, 'module', theme);
+
+    await page.getByRole('region', { name: 'Workflows' }).getByText('workflow').click();
+    await card(page, 'hook').click();
+    await page.getByLabel('Code').selectOption('guard');
+    await page.getByRole('button', { name: 'Open the module' }).waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Saved' }).waitFor();
+    await page.getByRole('button', { name: 'Open the module' }).click();
+    await page.getByRole('region', { name: 'Used by' }).getByText('workflow').waitFor();
+    await page.getByRole('button', { name: 'Remove the module' }).click();
+    await page.getByRole('alert').getByText('is used by workflow').waitFor();
+    await look(page, 'module-used', theme);
+
+    // Somebody else changes it: nothing is overwritten.
+    await fetch(new URL('api/hook-modules/guard', studio.url), {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'guard', script: 'return { theirs: 1 };' }),
+    });
+    await typeInto(page, script, 'return { mine: 1 };');
+    await page.keyboard.press('ControlOrMeta+s');
+    await page.getByRole('heading', { name: 'The module was changed in the store' }).waitFor();
+    await page.getByText('theirs: 1').first().waitFor();
+    await page.getByRole('button', { name: 'Keep mine, to be saved over it' }).click();
+    await page.keyboard.press('ControlOrMeta+s');
+    await page.getByRole('button', { name: 'Saved' }).waitFor();
+
+    await page.getByRole('button', { name: 'Workflows', exact: true }).click();
+    await page.getByRole('cell').getByRole('button', { name: 'guard' }).waitFor();
+    await look(page, 'modules', theme);
+    await page.getByRole('button', { name: 'Remove workflow' }).click();
+    await page.goto(`${studio.url}#/modules/guard`);
+    await page.getByRole('button', { name: 'Remove the module' }).click();
+    await page.getByText('Removed guard from the store').waitFor();
+    const { hookModules } = await studio.api<{ hookModules: [] }>('/api/hook-modules');
+    expect(hookModules).toEqual([]);
+    expect(complaints).toEqual([]);
+    await studio.stop();
+  });
+});
+
 it('a workflow of the file is changed in its text', async () => {
   const studio = await Studio.start(example('workflows.yaml'));
   const { page, complaints } = await openPage(browser, `${studio.url}#/workflows/no_names`);

@@ -2,7 +2,6 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,31 +19,23 @@ const pages = process.env.STUDIO_PAGES;
 export const example = (name: string): string =>
   readFileSync(join(repository, 'examples', name), 'utf8');
 
-async function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
-}
-
 /** A running `mcpgraph studio`. */
 export class Studio {
-  readonly url: string;
   readonly path: string;
   private readonly folder: string;
-  private readonly port: number;
   private readonly more: string[];
   private process: ChildProcess | null = null;
+  /** A free port at first; that one again after a restart. */
+  private address = '127.0.0.1:0';
 
-  private constructor(folder: string, port: number, more: string[]) {
+  private constructor(folder: string, more: string[]) {
     this.folder = folder;
-    this.port = port;
     this.more = more;
     this.path = join(folder, 'graph.yaml');
-    this.url = `http://127.0.0.1:${port}/`;
+  }
+
+  get url(): string {
+    return `http://${this.address}/`;
   }
 
   /** With a graph file, other files beside it, and further arguments. */
@@ -61,23 +52,24 @@ export class Studio {
     for (const name of ['alpha.txt', 'beta.txt', 'notes.md']) {
       writeFileSync(join(folder, 'data', name), name);
     }
-    const studio = new Studio(folder, await freePort(), more);
+    const studio = new Studio(folder, more);
     studio.write(text);
     await studio.begin();
     return studio;
   }
 
   async begin() {
-    const address = `127.0.0.1:${this.port}`;
     const records = join(this.folder, 'records');
-    const args = ['studio', '-g', this.path, '--http', address, '--data', records, ...this.more];
+    const args = ['studio', '-g', this.path, '--http', this.address, '--data', records];
+    args.push(...this.more);
     const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.process = child;
-    await new Promise<void>((resolve, reject) => {
+    this.address = await new Promise<string>((resolve, reject) => {
       let said = '';
       const hear = (chunk: Buffer) => {
         said += chunk.toString();
-        if (said.includes('the studio is at')) resolve();
+        const at = said.match(/the studio is at http:\/\/([^/]+)\//)?.[1];
+        if (at) resolve(at);
       };
       child.stdout.on('data', hear);
       child.stderr.on('data', hear);
@@ -132,6 +124,10 @@ export class Client {
   /** Calls a tool; what it gave. */
   async call(name: string, args: object): Promise<ToolResult> {
     return (await this.send('tools/call', { name, arguments: args })) as ToolResult;
+  }
+
+  async listTools(): Promise<void> {
+    await this.send('tools/list', {});
   }
 
   private async send(method: string, params: object): Promise<unknown> {
@@ -232,10 +228,13 @@ declare global {
   }
 }
 
+/** An editor, once it is there: its code comes after the page. */
+export const editor = (page: Page, label: string) =>
+  page.locator(`[aria-label="${label}"][contenteditable="true"]`);
+
 /** Replaces the text of an editor. */
 export async function typeInto(page: Page, label: string, text: string) {
-  const editor = page.locator(`[aria-label="${label}"][contenteditable="true"]`);
-  await editor.click();
+  await editor(page, label).click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.press('Delete');
   await page.keyboard.insertText(text);

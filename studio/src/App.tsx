@@ -1,5 +1,7 @@
 import { useEffect } from 'react';
-import { AddDialog, ConflictDialog, ConnectDialog, NewToolDialog } from './edit/dialogs';
+import { ConflictDialog } from './edit/ConflictDialog';
+import { AddDialog, ConnectDialog } from './edit/dialogs';
+import { NewToolDialog } from './edit/NewToolDialog';
 import { ForkDialog } from './inspector/ForkDialog';
 import { BreakpointsDialog } from './panels/Breakpoints';
 import { Header } from './panels/Header';
@@ -16,6 +18,8 @@ import { useDialogs } from './state/dialogs';
 import { isDirty, useDocument } from './state/document';
 import { EditorContext, useChosenEditor, useIsStored } from './state/editor';
 import { useLocation } from './state/location';
+import { isModuleDirty, useModule } from './state/module';
+import { useModules } from './state/modules';
 import { useProcedures } from './state/procedures';
 import { useRun } from './state/run';
 import { followAll, useRuns } from './state/runs';
@@ -30,6 +34,8 @@ const LOOK_MS = 2000;
 export function App() {
   const screen = useLocation((location) => location.screen);
   const editor = useChosenEditor();
+  const path = useDocument((state) => state.document?.file);
+  const file = editor.language === 'yaml' ? path : undefined;
   useServer();
   return (
     <EditorContext value={editor}>
@@ -38,14 +44,19 @@ export function App() {
         <Sidebar />
         <main className="main">
           {screen === 'graph' && <GraphScreen />}
-          {screen === 'workflows' && <WorkflowsScreen />}
+          {(screen === 'workflows' || screen === 'modules') && <WorkflowsScreen />}
           {screen === 'procedures' && <ProceduresScreen />}
           {screen === 'runs' && <RunsScreen />}
           {screen === 'requests' && <RequestsScreen />}
           {screen === 'upstreams' && <UpstreamsScreen />}
         </main>
         <OpenDialog />
-        <ConflictDialog />
+        <ConflictDialog
+          edited={editor}
+          noun={editor.language === 'yaml' ? 'file' : 'workflow'}
+          name={file}
+          language={editor.language}
+        />
         <Notices />
       </div>
     </EditorContext>
@@ -64,7 +75,7 @@ function OpenDialog() {
     case 'connect':
       return <ConnectDialog onClose={close} />;
     case 'newTool':
-      return <NewToolDialog onClose={close} />;
+      return <NewToolDialog calls={open.calls ?? false} onClose={close} />;
     case 'breakpoints':
       return <BreakpointsDialog onClose={close} />;
     case 'fork':
@@ -81,6 +92,7 @@ function useServer() {
     void useDocument.getState().load();
     void useRuns.getState().refresh();
     void useWorkflows.getState().load();
+    void useModules.getState().load();
     void useProcedures.getState().load();
     const unfollow = followAll();
     const unfollowWalk = followWalk();
@@ -112,7 +124,8 @@ function useServer() {
     const ask = (event: BeforeUnloadEvent) => {
       const { id, text, saved } = useWorkflow.getState();
       const isDraft = id !== null && saved !== null && text !== saved;
-      if (isDraft || isDirty(useDocument.getState())) event.preventDefault();
+      const isEdited = isDraft || isModuleDirty(useModule.getState());
+      if (isEdited || isDirty(useDocument.getState())) event.preventDefault();
     };
     window.addEventListener('beforeunload', ask);
     return () => window.removeEventListener('beforeunload', ask);

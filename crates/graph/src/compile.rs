@@ -22,6 +22,7 @@ use mcpgraph_value::{Map, Value};
 
 use self::body::compile_body;
 use self::report::Report;
+pub use self::workflow::script_problem;
 use crate::{Digest, Graph, Limits, Schema, ServerMeta, Tool, Workflow};
 
 /// Compiles a file. There is a graph unless a diagnostic is an error.

@@ -3,11 +3,13 @@
 //! It works on what a file says, not on the compiled form, so that a graph with errors can be drawn
 //! while it is edited. The same file always gives the same picture. Branches of a switch stand in
 //! the order of its rules as far as that costs no crossing; an edge that leads back to where a run
-//! has been is marked, so that it can be drawn around the cards.
+//! has been is marked, so that it can be drawn around the cards. A node with a `position` stands
+//! there, unless it is inside another.
 
 mod layered;
 mod links;
 mod order;
+mod pins;
 mod place;
 
 use std::collections::HashMap;
@@ -18,6 +20,7 @@ use mcpgraph_config::model::{NodeDef, NodeKind, ToolDef, WorkflowDef, WorkflowNo
 use self::layered::{Laid, Size, layered};
 pub use self::links::LinkKind;
 use self::links::{links_of, links_of_workflow};
+use self::pins::Pin;
 
 /// The size of a card.
 const CARD: Size = Size { width: 240, height: 76 };
@@ -56,6 +59,8 @@ pub struct Placed {
     pub width: i32,
     /// Its height; more than a card's if there are nodes inside.
     pub height: i32,
+    /// Whether somebody put it there.
+    pub is_pinned: bool,
 }
 
 /// An edge from one node to another.
@@ -76,7 +81,9 @@ pub struct Link {
 /// Finds a place for every node of a tool.
 pub fn layout(tool: &ToolDef) -> Layout {
     let mut drawing = Drawing::default();
-    let body = drawing.body(&tool.nodes);
+    let mut body = drawing.body(&tool.nodes);
+    let pins = tool.nodes.iter().map(|node| pins::pin_of(node.position.as_ref()));
+    body.pin(&pins.collect::<Vec<_>>());
     drawing.put(body, None, (0, 0));
     drawing.layout
 }
@@ -85,8 +92,13 @@ pub fn layout(tool: &ToolDef) -> Layout {
 pub fn layout_workflow(workflow: &WorkflowDef) -> Layout {
     let nodes = workflow.nodes.iter().map(|node| (node.id.to_arc(), node.kind.name())).collect();
     let is_start = |kind: &WorkflowNodeKind| matches!(kind, WorkflowNodeKind::Start);
-    let start = workflow.nodes.iter().position(|node| is_start(&node.kind));
-    layout_flat(nodes, links_of_workflow(workflow), start.unwrap_or(0))
+    let start = workflow.nodes.iter().position(|node| is_start(&node.kind)).unwrap_or(0);
+    let pins = workflow.nodes.iter().map(|node| pins::pin_of(node.position.as_ref()));
+    let mut pins: Vec<Option<Pin>> = pins.collect();
+    if !pins::are_apart(&pins, CARD) {
+        pins.fill(None);
+    }
+    flat(nodes, links_of_workflow(workflow), start, &pins)
 }
 
 /// Finds a place for nodes that have no others inside them, each with its id and its kind, from
@@ -96,15 +108,26 @@ pub fn layout_flat(
     links: Vec<(usize, usize, LinkKind)>,
     start: usize,
 ) -> Layout {
+    let pins = vec![None; nodes.len()];
+    flat(nodes, links, start, &pins)
+}
+
+fn flat(
+    nodes: Vec<(Arc<str>, &'static str)>,
+    links: Vec<(usize, usize, LinkKind)>,
+    start: usize,
+    pins: &[Option<Pin>],
+) -> Layout {
     let mut drawing = Drawing::default();
     let count = nodes.len();
     let cards = nodes.into_iter().map(|(id, kind)| {
         let key = drawing.key(Arc::clone(&id));
-        Card { id, kind, key, size: CARD, inner: Vec::new() }
+        Card { id, kind, key, size: CARD, inner: Vec::new(), is_pinned: false }
     });
     let cards: Vec<Card> = cards.collect();
     let links = links.into_iter().filter(|(from, to, _)| *from < count && *to < count).collect();
-    let body = Body::new(cards, links, start);
+    let mut body = Body::new(cards, links, start);
+    body.pin(pins);
     drawing.put(body, None, (0, 0));
     drawing.layout
 }
@@ -129,6 +152,7 @@ struct Card {
     key: Arc<str>,
     size: Size,
     inner: Vec<(Option<Arc<str>>, Body)>,
+    is_pinned: bool,
 }
 
 impl Body {
@@ -137,6 +161,16 @@ impl Body {
         let arrows: Vec<(usize, usize)> = links.iter().map(|(from, to, _)| (*from, *to)).collect();
         let laid = layered(&sizes, &arrows, start);
         Self { cards, laid, links }
+    }
+
+    /// Moves the cards that somebody has placed to where they belong.
+    fn pin(&mut self, pins: &[Option<Pin>]) {
+        let sizes: Vec<Size> = self.cards.iter().map(|card| card.size).collect();
+        let arrows: Vec<(usize, usize)> = self.links.iter().map(|(from, to, _)| (*from, *to)).collect();
+        pins::follow(&mut self.laid, &sizes, &arrows, pins);
+        for (card, pin) in self.cards.iter_mut().zip(pins) {
+            card.is_pinned = pin.is_some();
+        }
     }
 }
 
@@ -172,7 +206,8 @@ impl Drawing {
         };
         let inner: Vec<_> = inner.into_iter().filter(|(_, body)| !body.cards.is_empty()).collect();
         let size = size_around(&inner);
-        Card { id: node.id.to_arc(), kind: node.kind.name(), key, size, inner }
+        let (id, kind) = (node.id.to_arc(), node.kind.name());
+        Card { id, kind, key, size, inner, is_pinned: false }
     }
 
     /// A name that nothing else in the picture has.
@@ -195,6 +230,7 @@ impl Drawing {
                 y: at.1 + y,
                 width: card.size.width,
                 height: card.size.height,
+                is_pinned: card.is_pinned,
             });
             self.put_inner(&card.key, card.size, card.inner);
         }
@@ -230,6 +266,7 @@ impl Drawing {
                 y: CARD.height,
                 width,
                 height: body.laid.size.height + LANE_TITLE + PADDING,
+                is_pinned: false,
             });
             self.put(body, Some(&key), (PADDING, LANE_TITLE));
             left += width + PADDING;

@@ -18,7 +18,7 @@ mod schema;
 mod template;
 mod workflow;
 
-pub use compile::compile;
+pub use compile::{compile, script_problem};
 pub use digest::{Digest, NotADigest};
 pub use draw::{dot, mermaid};
 pub use layout::{Layout, Link, LinkKind, Placed, layout, layout_flat, layout_workflow};

@@ -7,9 +7,9 @@ use tokio::sync::mpsc;
 
 use crate::{Breakpoint, DebugSession, Debugger};
 
-/// The runs under way that a debugger may join.
+/// The runs under way that a debugger may join. One that is only announced has no place to join.
 #[derive(Clone, Default)]
-pub struct LiveRuns(Arc<Mutex<HashMap<RunId, mpsc::Sender<DebugSession>>>>);
+pub struct LiveRuns(Arc<Mutex<HashMap<RunId, Option<mpsc::Sender<DebugSession>>>>>);
 
 /// A run among those under way, until this is dropped.
 pub(crate) struct Entered {
@@ -24,8 +24,14 @@ impl LiveRuns {
     /// about to. Whoever controlled it before no longer does.
     pub fn join(&self, run: RunId, pauses: bool, breakpoints: Vec<Breakpoint>) -> Option<Debugger> {
         let (debugger, session) = Debugger::new(pauses, breakpoints);
-        self.0.lock().get(&run)?.try_send(session).ok()?;
+        self.0.lock().get(&run)?.as_ref()?.try_send(session).ok()?;
         Some(debugger)
+    }
+
+    /// Counts a run among those under way before it has begun: whoever starts it tells others of it
+    /// at once, and they are to find it. It must be executed then.
+    pub fn announce(&self, run: RunId) {
+        self.0.lock().entry(run).or_default();
     }
 
     /// Whether a run is under way.
@@ -35,7 +41,7 @@ impl LiveRuns {
 
     pub(crate) fn enter(&self, id: RunId) -> Entered {
         let (sender, joining) = mpsc::channel(1);
-        self.0.lock().insert(id, sender);
+        self.0.lock().insert(id, Some(sender));
         Entered { runs: self.clone(), id, joining }
     }
 }
@@ -43,5 +49,24 @@ impl LiveRuns {
 impl Drop for Entered {
     fn drop(&mut self) {
         self.runs.0.lock().remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_announced_run_is_found_before_and_until_it_ends() {
+        let (live, run) = (LiveRuns::default(), RunId::new());
+        assert!(!live.contains(run));
+        live.announce(run);
+        assert!(live.contains(run));
+        assert!(live.join(run, true, Vec::new()).is_none());
+        let entered = live.enter(run);
+        live.announce(run);
+        assert!(live.join(run, true, Vec::new()).is_some());
+        drop(entered);
+        assert!(!live.contains(run));
     }
 }

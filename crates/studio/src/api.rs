@@ -23,7 +23,8 @@ use mcpgraph_value::Value;
 use crate::problem::Problem;
 use crate::procedures::{self, ReadProcedures};
 use crate::{
-    control, documents, events, expressions, fork, pages, requests, runs, upstreams, workflows,
+    control, documents, events, expressions, find, fork, pages, requests, runs, upstreams,
+    workflows,
 };
 
 /// The largest body a request may have.
@@ -84,6 +85,7 @@ pub fn router(studio: Studio) -> Router {
             .route("/api/runs/{id}/edited", get(documents::edited_since))
             .route("/api/runs/{id}/procedure", get(procedures::of_run))
             .route("/api/runs/{id}/walk", get(procedures::of_walk))
+            .route("/api/runs/{id}/find", post(find::find))
             .route("/api/expr/test", post(expressions::test))
             .route("/api/upstreams", get(upstreams::list))
             .route("/api/upstreams/{server}/tools", get(upstreams::tools));

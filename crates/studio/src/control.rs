@@ -7,8 +7,9 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use http::StatusCode;
 use mcpgraph_engine::{NotAPath, StepPath};
+use mcpgraph_gateway::Offer;
 use mcpgraph_journal::{Face, Origin, RunId};
-use mcpgraph_runtime::{Breakpoint, Debugger, Execution, Move, RunEnded};
+use mcpgraph_runtime::{Breakpoint, Debugger, Execution, Fork, Move, RunEnded};
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
@@ -35,28 +36,59 @@ pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answ
         Some(arguments @ Value::Object(_)) => arguments.clone(),
         Some(_) => return Err(Problem::invalid("`arguments` must be an object")),
     };
-    let points = Breakpoint::read_all(body.get("breakpoints"))?;
-    let pauses = is_true(&body, "paused")?;
-    let mut call = Execution {
+    let control = Control::read(&body)?;
+    let call = Execution {
         origin: Origin { face: Face::Http, ..Origin::default() },
         ..Execution::new(Arc::clone(offer.graph()), tool, input)
     };
+    Ok(begin(&shared, offer, call, None, control))
+}
+
+/// How a run is to be controlled from its beginning.
+pub(crate) struct Control {
+    pauses: bool,
+    breakpoints: Vec<Breakpoint>,
+}
+
+impl Control {
+    /// What `paused` and `breakpoints` of a request say.
+    pub(crate) fn read(body: &Value) -> Result<Self, Problem> {
+        let breakpoints = Breakpoint::read_all(body.get("breakpoints"))?;
+        Ok(Self { pauses: is_true(body, "paused")?, breakpoints })
+    }
+}
+
+/// Begins a run that nobody waits for, under a debugger if it is to be paused or has breakpoints.
+/// Answers with its id.
+pub(crate) fn begin(
+    shared: &Shared,
+    offer: Arc<Offer>,
+    mut call: Execution,
+    fork: Option<Box<Fork>>,
+    control: Control,
+) -> Response {
     let run = call.id;
-    if pauses || !points.is_empty() {
-        let (debugger, session) = Debugger::new(pauses, points);
+    let Control { pauses, breakpoints } = control;
+    if pauses || !breakpoints.is_empty() {
+        let (debugger, session) = Debugger::new(pauses, breakpoints);
         call.debug = Some(session);
         shared.sessions.add(run, debugger);
     }
+    // Whoever reads the answer may ask for the run before it has had its turn.
+    shared.studio.live.announce(run);
     tokio::spawn(async move {
         // How it ends is in the record.
-        offer.runtime().execute(call).await;
+        match fork {
+            Some(fork) => offer.runtime().execute_fork(*fork, call).await,
+            None => offer.runtime().execute(call).await,
+        }
     });
     let mut answer = json(&Map::from_iter([("run", run.to_string())]).into());
     *answer.status_mut() = StatusCode::CREATED;
-    Ok(answer)
+    answer
 }
 
-pub(crate) fn is_true(body: &Value, key: &str) -> Result<bool, Problem> {
+fn is_true(body: &Value, key: &str) -> Result<bool, Problem> {
     match body.get(key) {
         None | Some(Value::Null) => Ok(false),
         Some(Value::Bool(yes)) => Ok(*yes),
@@ -72,12 +104,11 @@ pub(crate) async fn join(
 ) -> Answer {
     let run = run_id(&id)?;
     let body = api::body(body).await?;
-    let points = Breakpoint::read_all(body.get("breakpoints"))?;
-    let pauses = is_true(&body, "paused")?;
+    let Control { pauses, breakpoints } = Control::read(&body)?;
     let debugger = shared
         .studio
         .live
-        .join(run, pauses, points)
+        .join(run, pauses, breakpoints)
         .ok_or_else(|| Problem::not_found(format!("run {run} is not under way")))?;
     shared.sessions.add(run, debugger.clone());
     Ok(json(&told(run, &debugger)))

@@ -13,7 +13,7 @@ use mcpgraph_diagnostics::Source;
 use mcpgraph_files::unified_diff;
 use mcpgraph_graph::rename_node;
 use mcpgraph_toolkit::{Documents, Loaded, NotSaved, definitions, nodes};
-use mcpgraph_value::Value;
+use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
 use crate::api::{self, Shared, run_id};
@@ -78,14 +78,20 @@ pub(crate) async fn edited_since(
             all.into_iter().filter(is_wanted).collect()
         };
         let (then, now) = (tool_of(then), tool_of(now));
-        let then = nodes(&then);
+        let then: Vec<Value> = nodes(&then).into_iter().map(unplaced).collect();
         let id = |node: &Value| node.get("id").and_then(Value::as_str).map(str::to_owned);
-        let is_other = |node: &&&Value| !then.is_empty() && !then.contains(node);
-        let edited: Vec<String> =
-            nodes(&now).iter().filter(is_other).filter_map(|it| id(it)).collect();
+        let is_other = |node: &&Value| !then.is_empty() && !then.contains(&unplaced(node));
+        let edited: Vec<String> = nodes(&now).into_iter().filter(is_other).filter_map(id).collect();
         Ok(answer(StatusCode::OK, &json!({ "edited": edited })))
     })
     .await
+}
+
+/// A node without the place where it is drawn, which changes nothing of what it does.
+fn unplaced(node: &Value) -> Value {
+    let members = node.as_object().into_iter().flat_map(|members| members.iter());
+    let kept = members.filter(|(key, _)| &***key != "position");
+    kept.map(|(key, value)| (key.clone(), value.clone())).collect::<Map>().into()
 }
 
 /// `POST /api/draft`: a text that is not saved, with a change made on it, as the file would be.

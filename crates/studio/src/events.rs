@@ -143,20 +143,13 @@ impl Reader {
             }
             let (journal, id, next) = (Arc::clone(&self.journal), self.id, self.next);
             let read = tokio::task::spawn_blocking(move || journal.events(id, next, PAGE)).await;
-            match read {
-                Ok(Ok(mut page)) if !page.is_empty() => {
-                    page.reverse();
-                    self.page = page;
-                }
-                Ok(Ok(_)) => {
-                    let Ok(false) = tokio::time::timeout(LOOK, self.follower.changed()).await
-                    else {
-                        continue;
-                    };
-                    return None;
-                }
-                // A run that has not been written yet; a record that cannot be read for now.
-                _ => tokio::time::sleep(LOOK).await,
+            // A run that has not been written yet, or a record that cannot be read for now, has none.
+            self.page = read.ok().and_then(Result::ok).unwrap_or_default();
+            self.page.reverse();
+            if self.page.is_empty()
+                && let Ok(false) = tokio::time::timeout(LOOK, self.follower.changed()).await
+            {
+                return None;
             }
         }
     }

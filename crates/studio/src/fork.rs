@@ -11,14 +11,14 @@ use mcpgraph_engine::{Event, Given, Run};
 use mcpgraph_gateway::Offer;
 use mcpgraph_graph::{Target, Tool};
 use mcpgraph_journal::{Face, Origin, Parent, Payload, RunId, StoredEvent};
-use mcpgraph_runtime::{Breakpoint, Debugger, Execution, Fork, ForkError, Record};
+use mcpgraph_runtime::{Execution, Fork, ForkError, Record};
 use mcpgraph_upstream::Upstreams;
-use mcpgraph_value::{Map, Value};
+use mcpgraph_value::Value;
 use serde_json::json;
 
 use crate::api::{self, Shared, run_id};
-use crate::control::is_true;
-use crate::problem::{Problem, answer, json as json_answer};
+use crate::control::{Control, begin};
+use crate::problem::{Problem, answer};
 
 /// A new run that has not begun.
 struct Prepared {
@@ -42,32 +42,16 @@ pub(crate) async fn fork(
     body: Body,
 ) -> Result<Response, Problem> {
     let body = api::body(body).await?;
-    let points = Breakpoint::read_all(body.get("breakpoints"))?;
-    let pauses = is_true(&body, "paused")?;
+    let control = Control::read(&body)?;
     let Prepared { offer, tool, parent, beginning } = prepare(&shared, &id, &body).await?;
     let origin = Origin { face: Face::Http, parent: Some(parent), ..Origin::default() };
-    let input = match &beginning {
-        Beginning::Anew(input) => input.clone(),
+    let (input, fork) = match beginning {
+        Beginning::Anew(input) => (input, None),
         // The arguments are those of the record.
-        Beginning::Recalled(_) => Value::Null,
+        Beginning::Recalled(fork) => (Value::Null, Some(fork)),
     };
-    let mut call = Execution { origin, ..Execution::new(Arc::clone(offer.graph()), tool, input) };
-    let run = call.id;
-    if pauses || !points.is_empty() {
-        let (debugger, session) = Debugger::new(pauses, points);
-        call.debug = Some(session);
-        shared.sessions.add(run, debugger);
-    }
-    tokio::spawn(async move {
-        // How it ends is in the record.
-        match beginning {
-            Beginning::Anew(_) => offer.runtime().execute(call).await,
-            Beginning::Recalled(fork) => offer.runtime().execute_fork(*fork, call).await,
-        }
-    });
-    let mut response = json_answer(&Map::from_iter([("run", run.to_string())]).into());
-    *response.status_mut() = StatusCode::CREATED;
-    Ok(response)
+    let call = Execution { origin, ..Execution::new(Arc::clone(offer.graph()), tool, input) };
+    Ok(begin(&shared, offer, call, fork, control))
 }
 
 /// `POST /api/runs/ID/fork/effects`: what the same request to `fork` may call, and nothing else.

@@ -1,6 +1,6 @@
 //! Graph files as JSON for the pages.
 
-use mcpgraph_config::model::{GraphFile, WorkflowDef};
+use mcpgraph_config::model::{GraphFile, HookCode, HookDef, WorkflowDef, WorkflowNodeKind};
 use mcpgraph_diagnostics::Source;
 use mcpgraph_graph::{Digest, Layout, Link, LinkKind, Placed, Workflow, layout, layout_workflow};
 use mcpgraph_toolkit::{Loaded, definitions};
@@ -25,6 +25,7 @@ pub(crate) fn document(loaded: &Loaded, source: &Source) -> serde_json::Value {
         "report": report(loaded.file.as_ref(), &loaded.diagnostics),
         "tools": [],
         "workflows": [],
+        "hookModules": [],
         "servers": [],
     });
     let Some(file) = &loaded.file else { return shown };
@@ -44,11 +45,25 @@ pub(crate) fn document(loaded: &Loaded, source: &Source) -> serde_json::Value {
     });
     shown["tools"] = tools.collect();
     shown["workflows"] = file.workflows.iter().map(workflow_summary).collect();
+    shown["hookModules"] = file.hook_modules.iter().map(|it| module(file, &it.name)).collect();
     let servers = file.servers.iter();
     shown["servers"] = servers
-        .map(|server| json!({ "name": &*server.name, "disabled": server.disabled }))
+        .map(|server| {
+            let starts = starts(file, &server.name);
+            json!({ "name": &*server.name, "disabled": server.disabled, "starts": starts })
+        })
         .collect();
     shown
+}
+
+/// How a server is reached, as the file writes it: with the names of secrets, not with them.
+fn starts(file: &GraphFile, name: &str) -> Option<String> {
+    let server = file.tree.get("mcpServers")?.value.get(name)?.value.to_value();
+    let text = |key: &str| server.get(key).and_then(Value::as_str).map(str::to_owned);
+    let Some(command) = text("command") else { return text("url") };
+    let args = server.get("args").and_then(Value::as_array);
+    let args = args.into_iter().flat_map(|args| args.iter()).filter_map(Value::as_str);
+    Some(std::iter::once(&*command).chain(args).collect::<Vec<_>>().join(" "))
 }
 
 /// What a list tells of a workflow of the file.
@@ -69,6 +84,18 @@ fn workflow_summary(workflow: &WorkflowDef) -> serde_json::Value {
         "match": (!patterns.is_empty()).then_some(patterns),
         "runs": Workflow::run_name(&workflow.id),
     })
+}
+
+/// A script of the file that hooks share, and the workflows whose hooks do.
+fn module(file: &GraphFile, name: &str) -> serde_json::Value {
+    let uses = |workflow: &&WorkflowDef| {
+        workflow.nodes.iter().any(|node| match &node.kind {
+            WorkflowNodeKind::Hook(HookDef { code: HookCode::Module(used), .. }) => **used == *name,
+            _ => false,
+        })
+    };
+    let users = file.workflows.iter().filter(uses).map(|workflow| &*workflow.id);
+    json!({ "name": name, "usedBy": users.collect::<Vec<_>>() })
 }
 
 /// One tool: its definition as it is written, and the places of its nodes.
@@ -117,6 +144,7 @@ fn placed(node: &Placed) -> serde_json::Value {
         "y": node.y,
         "width": node.width,
         "height": node.height,
+        "pinned": node.is_pinned,
     })
 }
 

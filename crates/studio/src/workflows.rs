@@ -12,7 +12,9 @@ use mcpgraph_config::model::Version;
 use mcpgraph_diagnostics::codes;
 use mcpgraph_graph::rename_node;
 use mcpgraph_value::{Map, Value};
-use mcpgraph_workflows::{Library, LibraryError, TEMPLATES, Workflow, module, problems};
+use mcpgraph_workflows::{
+    Library, LibraryError, TEMPLATES, Workflow, check_module, module, problems,
+};
 use serde_json::json;
 
 use crate::api::{Shared, body};
@@ -30,6 +32,7 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/api/workflows/{id}/{change}", post(enable))
         .route("/api/workflow-templates", get(templates))
         .route("/api/hook-modules", get(modules))
+        .route("/api/hook-modules/check", post(check_script))
         .route("/api/hook-modules/{id}", put(put_module).delete(remove_module))
 }
 
@@ -196,6 +199,18 @@ async fn modules(State(shared): State<Arc<Shared>>) -> Result<Response, Problem>
         })
         .await?;
     Ok(json_answer(&Map::from_iter([("hookModules", all)]).into()))
+}
+
+/// What is wrong with a script that is not kept, as a report of problems at their places in it.
+async fn check_script(sent: Body) -> Result<Response, Problem> {
+    let sent = body(sent).await?;
+    let script = sent.get("script").and_then(Value::as_str).map(str::to_owned);
+    let script = script.ok_or_else(|| Problem::invalid("`script` must be text"))?;
+    let found = tokio::task::spawn_blocking(move || check_module(&script)).await;
+    let found = found.map_err(|_| {
+        Problem::internal("the script could not be checked by a fault of mcpgraph")
+    })?;
+    Ok(json_answer(&problems(&found)))
 }
 
 async fn put_module(

@@ -10,6 +10,7 @@ use serde_json::{Map, json};
 
 use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
+use crate::predicate::StopOnDrop;
 
 /// A flat `{node: output}` context, and the outputs before it in their order.
 pub(crate) struct TriedScope {
@@ -78,13 +79,18 @@ impl Scope for TriedScope {
     }
 }
 
+/// An expression that can be evaluated, or everything that is wrong with it.
+pub(crate) fn compiled(expression: &str) -> Result<Jsonata, Failure> {
+    Jsonata::compile(expression).map_err(|first| {
+        let all = Jsonata::problems(expression);
+        failed(if all.is_empty() { vec![first] } else { all })
+    })
+}
+
 /// `testJSONata`.
 pub(crate) async fn jsonata(arguments: Arguments) -> Answer {
     off_thread(move |env| {
-        let expression = Jsonata::compile(arguments.required("expression")).map_err(|first| {
-            let all = Jsonata::problems(arguments.required("expression"));
-            failed(if all.is_empty() { vec![first] } else { all })
-        })?;
+        let expression = compiled(arguments.required("expression"))?;
         let result = expression.eval(&TriedScope::of(&arguments), &env);
         Ok(match result.map_err(|error| failed(vec![error]))? {
             Some(value) => json!({ "undefined": false, "result": value }),
@@ -129,14 +135,6 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     done.unwrap_or_else(|_| {
         Err(Failure::new(codes::RUN_INTERNAL, "the work failed by a fault of mcpgraph"))
     })
-}
-
-struct StopOnDrop(Cancel);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 /// The errors of an expression; the first is the message.

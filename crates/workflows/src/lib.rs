@@ -20,5 +20,6 @@ pub use entry::Workflow;
 pub use error::LibraryError;
 pub use library::{Imported, Library};
 pub use mcpgraph_journal::KeptModule as Module;
+pub use modules::check_module;
 pub use present::{module, problems};
 pub use templates::{TEMPLATES, Template};

@@ -1,5 +1,7 @@
 //! Scripts that several hooks use.
 
+use mcpgraph_diagnostics::{Diagnostics, Source, Span};
+use mcpgraph_graph::script_problem;
 use mcpgraph_journal::KeptModule;
 
 use crate::check::compile;
@@ -8,6 +10,17 @@ use crate::{Library, LibraryError, Workflow};
 
 /// How long the name of a module may be.
 const MAX_NAME: usize = 100;
+
+/// What is wrong with the script of a module, at its place in it.
+pub fn check_module(script: &str) -> Diagnostics {
+    let source = Source::new("", script);
+    let mut problems = Diagnostics::new();
+    if let Some((range, problem)) = script_problem(script) {
+        let range = range.unwrap_or(0..script.len());
+        problems.push(problem.at(&source, Span::new(range.start, range.end), ""));
+    }
+    problems
+}
 
 impl Library {
     /// The module with this id or name.

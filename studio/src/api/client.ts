@@ -43,6 +43,10 @@ export class Problem extends Error {
   }
 }
 
+/** What to say about something that went wrong. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
 export interface ProblemDetails {
   code: string;
   message: string;
@@ -151,6 +155,12 @@ export const api = {
     );
   },
 
+  findSteps: (run: string, expression: string) =>
+    post<{ steps: number[]; looked: number; cut: boolean; error?: { message: string } }>(
+      `/api/runs/${run}/find`,
+      { expression },
+    ),
+
   start: (request: StartRequest) => post<{ run: string }>('/api/runs', request),
   fork: (run: string, request: ForkRequest) =>
     post<{ run: string }>(`/api/runs/${run}/fork`, request),
@@ -184,6 +194,7 @@ export const api = {
   hookModules: () => get<{ hookModules: HookModule[] }>('/api/hook-modules'),
   saveHookModule: (id: string, name: string, script: string) =>
     send<unknown>('PUT', `/api/hook-modules/${part(id)}`, { name, script }),
+  checkScript: (script: string) => post<Report>('/api/hook-modules/check', { script }),
   removeHookModule: (id: string) => send<unknown>('DELETE', `/api/hook-modules/${part(id)}`),
 
   procedures: () => get<{ procedures: ProcedureSummary[]; report: Report }>('/api/procedures'),

@@ -35,6 +35,8 @@ export interface ToolSummary {
 export interface ServerRef {
   name: string;
   disabled: boolean;
+  /** The command or the address, as the file writes it; none of a server of another file. */
+  starts: string | null;
 }
 
 export interface GraphDocument {
@@ -48,6 +50,8 @@ export interface GraphDocument {
   tools: ToolSummary[];
   /** The workflows of the file; those of the store are elsewhere. */
   workflows: WorkflowSummary[];
+  /** The scripts of the file that hooks share. */
+  hookModules: { name: string; usedBy: string[] }[];
   servers: ServerRef[];
 }
 
@@ -80,6 +84,8 @@ export interface PlacedNode {
   y: number;
   width: number;
   height: number;
+  /** Whether somebody put it there. */
+  pinned: boolean;
 }
 
 export type LinkKind = 'next' | 'case' | 'otherwise' | 'error' | 'worded';
@@ -210,7 +216,7 @@ export type RunEvent = Timed &
     | { type: 'retrying'; step: number; attempt: number; delayMs: number; error: RunError }
     | { type: 'paused'; why: string; node?: string }
     | { type: 'resumed'; waitedMs: number }
-    | { type: 'outputChanged'; node: string; output?: Json }
+    | { type: 'outputChanged'; node: string; output?: Json; outputShort?: Short }
     | { type: 'log'; step?: number; level: string; message?: string }
     | {
         type: 'finished';

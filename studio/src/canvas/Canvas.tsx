@@ -1,6 +1,7 @@
 import {
   Background,
   type Connection,
+  ControlButton,
   Controls,
   MiniMap,
   type NodeTypes,
@@ -8,14 +9,17 @@ import {
   useReactFlow,
   useStore,
 } from '@xyflow/react';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { GraphView } from '../api/types';
 import type { Grammar } from '../model/grammar';
+import type { Place } from '../model/positions';
 import type { CanvasEdits } from '../state/editor';
+import { isPlain } from '../state/keys';
 import { useLocation } from '../state/location';
 import { isDark, usePreferences } from '../state/preferences';
 import { useRun } from '../state/run';
-import { type CardNode, type LinkEdge, toEdges, toNodes } from './flow';
+import { Icon } from '../ui/Icon';
+import { type CardNode, type LinkData, type LinkEdge, toEdges, toNodes } from './flow';
 import GraphEdge from './GraphEdge';
 import { Legend } from './Legend';
 import { GroupCard, LaneBox, NodeCard } from './NodeCard';
@@ -29,6 +33,12 @@ const MANY_NODES = 150;
 /** An overview is of use from this many nodes on, and where it leaves room for them. */
 const MAP_NODES = 8;
 const MAP_WIDTH = 620;
+
+const FIT = { maxZoom: 1, padding: 0.12 };
+
+/** What cards are moved by, and how long one rests between keys before it is where it belongs. */
+const GRID: [number, number] = [10, 10];
+const REST_MS = 300;
 
 /** From this many edges on, the tab key passes them by; the list has them too. */
 const MANY_EDGES = 50;
@@ -46,18 +56,32 @@ export function Canvas({ view, grammar, edits }: Props) {
   const { tool, node, step, go } = useLocation();
   const isRun = useRun((state) => state.id !== null);
   const theme = usePreferences((state) => state.theme);
-  const [edge, setEdge] = useState<string | null>(null);
+  const [selectedEdge, setEdge] = useState<string | null>(null);
   const said = grammar?.said;
-  const nodes = useMemo(() => toNodes(view, said), [view, said]);
   const isFixed = isRun || !edits;
+  const { moved, move } = useMoves(view, edits ?? null);
+  const nodes = useMemo(() => toNodes(view, said, isFixed), [view, said, isFixed]);
   const edges = useMemo(() => toEdges(view), [view]);
+  // What is not touched stays the same object, so that it is not drawn again.
   const shownNodes = useMemo(
-    () => nodes.map((card) => (card.id === node ? { ...card, selected: true } : card)),
-    [nodes, node],
+    () =>
+      nodes.map((card) => {
+        const position = card.id === moved?.key ? { x: moved.x, y: moved.y } : card.position;
+        const selected = card.id === node;
+        return selected || position !== card.position ? { ...card, selected, position } : card;
+      }),
+    [nodes, node, moved],
   );
   const shownEdges = useMemo(
-    () => edges.map((link) => (link.id === edge ? { ...link, selected: true } : link)),
-    [edges, edge],
+    () =>
+      edges.map((edge) => {
+        // A way around cards is one only as long as what it connects stands where it stood.
+        const isLoose = moved && (edge.source === moved.key || edge.target === moved.key);
+        const data = isLoose && edge.data ? straight(edge.data) : edge.data;
+        const selected = edge.id === selectedEdge;
+        return selected || data !== edge.data ? { ...edge, selected, data } : edge;
+      }),
+    [edges, selectedEdge, moved],
   );
   useFit(tool);
   const hasRoom = useStore((flow) => flow.width >= MAP_WIDTH);
@@ -86,13 +110,19 @@ export function Canvas({ view, grammar, edits }: Props) {
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         edgesFocusable={edges.length <= MANY_EDGES}
         nodesConnectable={!isFixed}
-        nodesDraggable={false}
+        nodesDraggable={!isFixed}
+        nodeDragThreshold={4}
+        snapToGrid
+        snapGrid={GRID}
         deleteKeyCode={isFixed ? null : ['Delete', 'Backspace']}
         onConnect={onConnect}
         onDelete={onDelete}
         onNodesChange={(changes) => {
           for (const change of changes) {
             if (change.type === 'select' && change.selected) go({ node: change.id });
+            if (change.type === 'position' && change.position && !isFixed) {
+              move({ key: change.id, ...change.position }, change.dragging === true);
+            }
           }
         }}
         onEdgesChange={(changes) => {
@@ -104,10 +134,20 @@ export function Canvas({ view, grammar, edits }: Props) {
         minZoom={0.05}
         maxZoom={1.6}
         fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
+        fitViewOptions={FIT}
       >
         <Background gap={20} size={1} color="var(--line)" />
-        <Controls showInteractive={false} orientation="horizontal" position="top-right" />
+        <Controls showInteractive={false} orientation="horizontal" position="top-right">
+          {!isFixed && view.nodes.some((placed) => placed.pinned) && (
+            <ControlButton
+              title="Lay out all nodes anew"
+              aria-label="Lay out all nodes anew"
+              onClick={edits?.arrange}
+            >
+              <Icon name="canvas" />
+            </ControlButton>
+          )}
+        </Controls>
         {hasRoom && nodes.length >= MAP_NODES && (
           <MiniMap
             pannable
@@ -125,13 +165,52 @@ export function Canvas({ view, grammar, edits }: Props) {
   );
 }
 
-/** The whole graph is shown when there is another one, or another place for it. */
+const straight = (data: LinkData): LinkData => ({ ...data, link: { ...data.link, bends: [] } });
+
+/** A card on its way to another place. */
+interface Moved extends Place {
+  key: string;
+}
+
+/** Moves cards by mouse and by arrow keys; where one comes to rest, it is put. */
+function useMoves(view: GraphView, edits: CanvasEdits | null) {
+  const [moved, setMoved] = useState<Moved | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // The card stays where it was let go until there is a layout that says so.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the places alone
+  useEffect(() => setMoved(null), [view.nodes]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const drop = async ({ key, x, y }: Moved) => {
+    const card = view.nodes.find((known) => known.key === key);
+    const isOther = card && (card.x !== x || card.y !== y);
+    if (!isOther || !(await edits?.place(card.id, { x, y }))) setMoved(null);
+  };
+  const isDragged = useRef(false);
+  const move = (to: Moved, isDragging: boolean) => {
+    clearTimeout(timer.current);
+    setMoved(to);
+    // A mouse lets go; keys are pressed again and again.
+    if (isDragged.current && !isDragging) void drop(to);
+    else if (!isDragging) timer.current = setTimeout(() => void drop(to), REST_MS);
+    isDragged.current = isDragging;
+  };
+  return { moved, move };
+}
+
+/** The whole graph is shown when there is another one, another place for it, or by the key `f`. */
 function useFit(tool: string | null) {
   const { fitView } = useReactFlow();
   const size = useStore((flow) => `${flow.width}×${flow.height}`);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the tool and the size alone
   useEffect(() => {
-    const timer = setTimeout(() => void fitView({ maxZoom: 1, padding: 0.12 }), 30);
+    const timer = setTimeout(() => void fitView(FIT), 30);
     return () => clearTimeout(timer);
   }, [tool, size, fitView]);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key === 'f' && isPlain(event)) void fitView(FIT);
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [fitView]);
 }

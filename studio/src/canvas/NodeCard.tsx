@@ -18,6 +18,7 @@ const ICONS: Partial<Record<CardState, IconName>> = {
   paused: 'pause',
   running: 'play',
   done: 'check',
+  changed: 'pin',
   edited: 'undo',
 };
 

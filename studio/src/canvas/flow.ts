@@ -22,7 +22,11 @@ export function saidById(
 }
 
 /** The cards of a graph as React Flow wants them. */
-export function toNodes(view: GraphView, said?: Grammar['said']): CardNode[] {
+export function toNodes(
+  view: GraphView,
+  said: Grammar['said'] | undefined,
+  isFixed: boolean,
+): CardNode[] {
   const byId = saidById(view, said);
   return view.nodes.map((placed) => ({
     id: placed.key,
@@ -34,7 +38,8 @@ export function toNodes(view: GraphView, said?: Grammar['said']): CardNode[] {
     parentId: placed.inside ?? undefined,
     selectable: placed.kind !== 'branch',
     focusable: placed.kind !== 'branch',
-    draggable: false,
+    // What is inside another node has its place there.
+    draggable: !isFixed && placed.inside === null,
     ariaLabel: `${placed.kind} ${placed.id}`,
     data: { placed, node: byId.get(placed.id) },
   }));

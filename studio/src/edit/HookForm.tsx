@@ -1,10 +1,13 @@
-import { api } from '../api/client';
 import type { Json, JsonObject, NodeDefinition } from '../api/types';
 import { isObject, setMember } from '../model/definition';
+import { useDocument } from '../state/document';
 import { useEditor } from '../state/editor';
-import { useFetched } from '../state/fetched';
+import { useLocation } from '../state/location';
+import { useModules } from '../state/modules';
+import { Button } from '../ui/Button';
 import { Field } from '../ui/Field';
 import { ChoiceField, CodeField, TextField } from './Controls';
+import { SCRIPT_NAMES } from './names';
 import { useMarks } from './useMarks';
 
 interface Props {
@@ -12,39 +15,26 @@ interface Props {
   onChange: (node: NodeDefinition) => void;
 }
 
-/** What a script finds and may give; see docs/workflows.md. */
-const NAMES = [
-  { label: 'context.request.params.arguments', detail: 'what the tool is called with' },
-  { label: 'context.request.params.name', detail: 'the name of the tool' },
-  { label: 'context.response', detail: 'after the call' },
-  { label: 'context.metadata.clientId', detail: 'who asks' },
-  { label: 'context.metadata.serverName', detail: 'of an upstream tool' },
-  { label: 'context.metadata.toolName', detail: 'of an upstream tool' },
-  { label: 'context.variables', detail: 'what hooks before it gave' },
-  { label: 'console.log()', detail: 'into the record' },
-  { label: 'sleep()', detail: 'milliseconds' },
-  { label: 'fetch()', detail: 'hosts in allowHosts' },
-  { label: "return { continue: false, error: { code: '', message: '' } };", detail: 'stop' },
-  { label: 'return { request: context.request };', detail: 'another request' },
-  { label: 'return { response: context.response };', detail: 'another response' },
-  { label: 'return { context: {} };', detail: 'variables' },
-];
+const NONE: never[] = [];
 
 /** A hook: its script or module, whether the flow waits for it, and what happens if it fails. */
 export function HookForm({ node, onChange }: Props) {
   const { language } = useEditor();
+  const go = useLocation((location) => location.go);
   const hook: JsonObject = isObject(node.hook) ? node.hook : {};
   const module = hook.module ?? hook.hookModuleId;
   const script = typeof hook.script === 'string' ? hook.script : '';
   const marks = useMarks(node.id, '/hook/script', script);
-  const modules = useFetched(language === 'json' ? 'modules' : null, () => api.hookModules());
+  const stored = useModules((state) => state.modules ?? NONE);
+  const inFile = useDocument((state) => state.document?.hookModules ?? NONE);
   const put = (key: string, value: Json | undefined) =>
     onChange({ ...node, hook: setMember(hook, key, value) });
   const chooseModule = (name: string | undefined) => {
     const { module: _, hookModuleId: __, ...rest } = hook;
     onChange({ ...node, hook: name ? { ...rest, module: name } : { script: '', ...rest } });
   };
-  const known = modules.value?.hookModules.map(({ name }) => name) ?? [];
+  const known = (language === 'json' ? stored : inFile).map(({ name }) => name);
+  const shared = stored.find(({ id, name }) => id === module || name === module);
   return (
     <>
       {(known.length > 0 || typeof module === 'string') && (
@@ -57,12 +47,19 @@ export function HookForm({ node, onChange }: Props) {
           onChoose={chooseModule}
         />
       )}
+      {language === 'json' && shared && (
+        <div className="row">
+          <Button onClick={() => go({ screen: 'modules', tool: shared.id }, 'push')}>
+            Open the module
+          </Button>
+        </div>
+      )}
       {typeof module !== 'string' && (
         <CodeField
           label="Script, in JavaScript"
           language="javascript"
           height="280px"
-          names={NAMES}
+          names={SCRIPT_NAMES}
           marks={marks}
           value={script}
           onCommit={(text) => put('script', text)}

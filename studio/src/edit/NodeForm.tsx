@@ -1,6 +1,7 @@
 import type { GraphView, Json, NodeDefinition } from '../api/types';
 import { findNode, setMember, siblings } from '../model/definition';
 import { expressionOf, KINDS, kindOf } from '../model/kinds';
+import { unplaced } from '../model/positions';
 import { useEditor } from '../state/editor';
 import { useLocation } from '../state/location';
 import { Button } from '../ui/Button';
@@ -66,6 +67,7 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
         />
       )}
       {!isTool && <Leads view={view} id={id} />}
+      <Pin view={view} id={id} />
       {isTool && node.type !== 'entry' && node.type !== 'exit' && (
         <details>
           <summary>When it fails or takes too long</summary>
@@ -85,6 +87,26 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
           </div>
         </details>
       )}
+    </div>
+  );
+}
+
+/** Where somebody put the node, to be given up. */
+function Pin({ view, id }: { view: GraphView; id: string }) {
+  const { set } = useEditor();
+  const card = view.nodes.find((known) => known.id === id && known.pinned);
+  if (!card) return null;
+  return (
+    <div className="field">
+      <span className="label">Place</span>
+      <div className="row">
+        <span>
+          by hand, {card.x}, {card.y}
+        </span>
+        <Button onClick={() => void set(unplaced(view.definition, id))}>
+          Leave it to the layout
+        </Button>
+      </div>
     </div>
   );
 }

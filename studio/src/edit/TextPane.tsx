@@ -1,13 +1,13 @@
 import { useMemo, useRef } from 'react';
 import type { Diagnostic } from '../api/types';
 import { Code, type CodeHandle } from '../code/Code';
-import type { Mark } from '../code/code';
 import { nodeAt } from '../model/definition';
 import { plural } from '../model/format';
 import { Places } from '../model/places';
 import { useEditor } from '../state/editor';
 import { useRun } from '../state/run';
 import { Icon } from '../ui/Icon';
+import { marksOf } from './useMarks';
 
 /** The file as text, with every problem at its place. */
 export function TextPane() {
@@ -28,8 +28,8 @@ export function TextPane() {
     };
   }, [language, view, checkedText]);
   const marks = useMemo(
-    () => (report?.diagnostics ?? []).map((problem) => mark(places, place(problem), problem)),
-    [places, report, place],
+    () => marksOf((report?.diagnostics ?? []).map(place), checkedText),
+    [checkedText, report, place],
   );
   const found = report?.diagnostics ?? [];
   return (
@@ -85,11 +85,4 @@ export function TextPane() {
       )}
     </section>
   );
-}
-
-function mark(places: Places, at: Diagnostic, problem: Diagnostic): Mark {
-  const from = places.offset(at.line ?? 1, at.column ?? 1);
-  const to = places.offset(at.endLine ?? at.line ?? 1, at.endColumn ?? (at.column ?? 1) + 1);
-  const message = [`${problem.code} ${problem.message}`, problem.hint].filter(Boolean).join('\n');
-  return { from, to, severity: problem.severity, message };
 }

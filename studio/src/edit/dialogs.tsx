@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import type { GraphDefinition, NodeKind } from '../api/types';
-import { Diff } from '../code/Code';
+import type { NodeKind } from '../api/types';
 import { type Connection, findNode, siblings } from '../model/definition';
 import { KINDS } from '../model/kinds';
 import { useDocument } from '../state/document';
@@ -98,96 +97,6 @@ export function ConnectDialog({ onClose }: Props) {
           </select>
         )}
       </Field>
-    </Dialog>
-  );
-}
-
-/** What a new tool is before anybody has filled it in. */
-function firstTool(name: string): GraphDefinition {
-  return {
-    name,
-    description: `What ${name} does`,
-    inputSchema: { type: 'object', properties: {} },
-    nodes: [
-      { id: 'entry', type: 'entry', next: 'exit' },
-      { id: 'exit', type: 'exit' },
-    ],
-  };
-}
-
-export function NewToolDialog({ onClose }: Props) {
-  const [name, setName] = useState('');
-  const tools = useDocument((state) => state.document?.tools);
-  const edit = useDocument((state) => state.edit);
-  const isTaken = tools?.some((tool) => tool.name === name) ?? false;
-  const add = async () => {
-    onClose();
-    await edit({ op: 'add', definition: firstTool(name) });
-  };
-  return (
-    <Dialog
-      title="New tool"
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={name === '' || isTaken} onClick={() => void add()}>
-            Add the tool
-          </Button>
-        </>
-      }
-    >
-      <Field
-        label="Name"
-        hint="What clients call it by, such as count_files"
-        error={isTaken ? 'A tool has this name already.' : null}
-      >
-        {(control) => (
-          <input
-            {...control}
-            autoFocus
-            className="input"
-            value={name}
-            spellCheck={false}
-            onChange={(event) => setName(event.target.value.trim())}
-            onKeyDown={(event) => event.key === 'Enter' && name !== '' && !isTaken && void add()}
-          />
-        )}
-      </Field>
-    </Dialog>
-  );
-}
-
-/** What is edited was changed by somebody else while it was changed here. */
-export function ConflictDialog() {
-  const { conflict, text, language, resolve } = useEditor();
-  const file = useDocument((state) => state.document?.file);
-  if (!conflict) return null;
-  const isFile = language === 'yaml';
-  const keep = (which: 'mine' | 'theirs') => void resolve(which);
-  const theirs = isFile ? 'The file on disk' : 'The workflow in the store';
-  return (
-    <Dialog
-      title={isFile ? 'The file was changed on disk' : 'The workflow was changed in the store'}
-      wide
-      onClose={() => keep('mine')}
-      foot={
-        <>
-          <Button onClick={() => keep('theirs')}>
-            {isFile ? 'Take the file from disk' : 'Take the one from the store'}
-          </Button>
-          <Button look="primary" onClick={() => keep('mine')}>
-            Keep mine, to be saved over it
-          </Button>
-        </>
-      }
-    >
-      <p>
-        {isFile ? file : 'The workflow'} is not what it was when you began. On the left is what is
-        there now, on the right yours. Nothing was saved; what you give up here can be brought back
-        with undo.
-      </p>
-      <Diff a={conflict.text} b={text} labels={[theirs, 'Yours']} language={language} />
     </Dialog>
   );
 }

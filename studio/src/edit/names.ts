@@ -35,3 +35,21 @@ export function variablesOf(
     .filter(({ label }) => label.startsWith('$.'))
     .map(({ label, detail }) => ({ label: label.slice(2), detail }));
 }
+
+/** What a script finds and may give; see docs/workflows.md. */
+export const SCRIPT_NAMES = [
+  { label: 'context.request.params.arguments', detail: 'what the tool is called with' },
+  { label: 'context.request.params.name', detail: 'the name of the tool' },
+  { label: 'context.response', detail: 'after the call' },
+  { label: 'context.metadata.clientId', detail: 'who asks' },
+  { label: 'context.metadata.serverName', detail: 'of an upstream tool' },
+  { label: 'context.metadata.toolName', detail: 'of an upstream tool' },
+  { label: 'context.variables', detail: 'what hooks before it gave' },
+  { label: 'console.log()', detail: 'into the record' },
+  { label: 'sleep()', detail: 'milliseconds' },
+  { label: 'fetch()', detail: 'hosts in allowHosts' },
+  { label: "return { continue: false, error: { code: '', message: '' } };", detail: 'stop' },
+  { label: 'return { request: context.request };', detail: 'another request' },
+  { label: 'return { response: context.response };', detail: 'another response' },
+  { label: 'return { context: {} };', detail: 'variables' },
+];

@@ -22,17 +22,29 @@ export function useNodeProblems(id: string): Diagnostic[] {
 export function useMarks(id: string, path: string, text: string): Mark[] {
   const problems = useNodeProblems(id);
   return useMemo(() => {
-    const places = new Places(text);
-    return problems
-      .filter(({ pointer }) => pointer?.endsWith(path) || pointer?.includes(`${path}/`))
-      .map((problem) => markOf(places, problem, text.length));
+    const isHere = ({ pointer }: Diagnostic) =>
+      pointer?.endsWith(path) || pointer?.includes(`${path}/`);
+    const own = problems.filter(isHere).map(({ within, ...problem }) => ({
+      ...problem,
+      ...NOWHERE,
+      ...within,
+    }));
+    return marksOf(own, text);
   }, [problems, path, text]);
 }
 
+const NOWHERE = { line: undefined, column: undefined, endLine: undefined, endColumn: undefined };
+
+/** Problems at their places in a text; one without a place is about all of it. */
+export function marksOf(problems: Diagnostic[], text: string): Mark[] {
+  const places = new Places(text);
+  return problems.map((problem) => markOf(places, problem, text.length));
+}
+
 function markOf(places: Places, problem: Diagnostic, length: number): Mark {
-  const { within, severity, code, message, hint } = problem;
-  const start = within ? places.offset(within.line, within.column) : 0;
-  const end = within ? places.offset(within.endLine, within.endColumn) : length;
+  const { line, column, endLine, endColumn, severity, code, message, hint } = problem;
+  const start = line ? places.offset(line, column ?? 1) : 0;
+  const end = line ? places.offset(endLine ?? line, endColumn ?? (column ?? 1) + 1) : length;
   // What is missing at the end is marked at the last character there is.
   const from = end > start ? start : Math.max(0, Math.min(start, length - 1));
   const to = Math.min(Math.max(end, from + 1), length);

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { api } from '../api/client';
+import { api, messageOf } from '../api/client';
 import type { ExpressionResult, Json, NodeDefinition } from '../api/types';
 import { Code } from '../code/Code';
 import { findNode } from '../model/definition';
@@ -131,7 +131,7 @@ function useResult(
       }
       const request = { language, expression: parsed.value, run, step };
       const answer = await api.testExpression(request).catch((error: unknown) => ({
-        error: { message: error instanceof Error ? error.message : String(error) },
+        error: { message: messageOf(error) },
       }));
       if (!isGone) setResult(answer);
     }, SETTLE_MS);

@@ -2,6 +2,7 @@ import { api, LONG_BYTES } from '../api/client';
 import { Times } from '../canvas/NodeCard';
 import { duration } from '../model/format';
 import { KINDS, kindOf } from '../model/kinds';
+import { changedOutput } from '../model/run';
 import { useDialogs } from '../state/dialogs';
 import { useFetched } from '../state/fetched';
 import { useLocation } from '../state/location';
@@ -15,6 +16,7 @@ export function NodeTab({ run, step }: { run: string; step: number }) {
   const executions = useRun((state) =>
     known ? (state.model.byNode.get(known.node) ?? NONE) : NONE,
   );
+  const changed = useRun((state) => known && changedOutput(state.model, known));
   const hasEnded = known?.endSeq !== null;
   const { value: record, error } = useFetched(`${run} ${step} ${hasEnded}`, () =>
     api.step(run, step, LONG_BYTES),
@@ -81,6 +83,13 @@ export function NodeTab({ run, step }: { run: string; step: number }) {
         short={record?.outputShort ?? record?.outputTruncated}
         onOpen={record?.outputShort && whole('output')}
       />
+      {changed && (
+        <Payload
+          title="Output that was set by hand"
+          value={changed.output}
+          short={changed.outputShort}
+        />
+      )}
       {failure?.data !== undefined && <Payload title="Details of the error" value={failure.data} />}
       <Log step={step} />
       {canFork && (

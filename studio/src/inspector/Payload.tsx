@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { messageOf } from '../api/client';
 import type { Json, Short } from '../api/types';
 import { bytes, pretty } from '../model/format';
 import { notify } from '../state/notices';
@@ -27,7 +28,7 @@ export function Payload({ title, value, short, onOpen }: Props) {
     try {
       setFetched(await onOpen?.());
     } catch (error) {
-      notify('error', error instanceof Error ? error.message : String(error));
+      notify('error', messageOf(error));
     }
     setLoading(false);
   };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { find } from './find';
+import { expressionIn, find } from './find';
 import type { Step } from './run';
 
 const step = (number: number, facts: Partial<Step>): Step => ({
@@ -36,4 +36,13 @@ it.each([
   ['node:call lamp', []],
 ])('%s finds %j', (query, expected) => {
   expect([...find(steps, query)]).toEqual(expected);
+});
+
+it.each([
+  ['lamp', null],
+  ['a = b', null],
+  ['= output.sum > 3', 'output.sum > 3'],
+  [' =', ''],
+])('%s asks for the expression %j', (query, expected) => {
+  expect(expressionIn(query)).toBe(expected);
 });

@@ -20,6 +20,12 @@ function stateOf(step: Step): 'done' | 'failed' | 'running' {
   return step.error ? 'failed' : 'done';
 }
 
+/** The expression that a query is: one that begins with `=` is JSONata, and no words. */
+export function expressionIn(query: string): string | null {
+  const text = query.trim();
+  return text.startsWith('=') ? text.slice(1).trim() : null;
+}
+
 /**
  * The steps that fit all words of a query: `node:count status:failed lamp` are the failed steps of
  * a node whose name has `count` in it, and that have the text `lamp`.

@@ -1,6 +1,15 @@
-export type Screen = 'graph' | 'workflows' | 'procedures' | 'runs' | 'requests' | 'upstreams';
+const SCREENS = [
+  'graph',
+  'workflows',
+  'modules',
+  'procedures',
+  'runs',
+  'requests',
+  'upstreams',
+] as const;
 
-const SCREENS: Screen[] = ['graph', 'workflows', 'procedures', 'runs', 'requests', 'upstreams'];
+export type Screen = (typeof SCREENS)[number];
+
 export type Tab = 'node' | 'context' | 'diff' | 'expression';
 
 /** Where somebody is; the address says the same, so that a link leads there. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../api/types';
-import { emptyRun, extend, markAt, momentOf, takenAt } from './run';
+import { changedOutput, emptyRun, extend, markAt, momentOf, takenAt } from './run';
 
 /** A run of entry → count (twice, over a switch) → exit. */
 function events(): RunEvent[] {
@@ -26,6 +26,20 @@ function events(): RunEvent[] {
     { type: 'finished', seq: 13, atMs: 60, result: 5 },
   ];
 }
+
+it('an output that was set by hand counts until its node runs again', () => {
+  const all = events();
+  const [before, after] = [all.slice(0, 5), all.slice(5)];
+  const change: RunEvent = { type: 'outputChanged', seq: 5, atMs: 15, node: 'count', output: 9 };
+  const later = after.map((event) => ({ ...event, seq: event.seq + 1 }));
+  const run = extend(emptyRun(), [...before, change, ...later]);
+  expect(markAt(run, 'count', 4).state).toBe('done');
+  expect(markAt(run, 'count', 5).state).toBe('changed');
+  expect(markAt(run, 'count', run.length - 1).state).toBe('done');
+  const [first, second] = run.byNode.get('count') ?? [];
+  expect(first && changedOutput(run, first)?.output).toBe(9);
+  expect(second && changedOutput(run, second)).toBeUndefined();
+});
 
 describe('a run', () => {
   it('is the same however its events arrive', () => {

@@ -33,11 +33,19 @@ export interface RunModel {
   lastMs: number;
   paused: { why: string; node?: string } | null;
   finished: Finished | null;
-  changedOutputs: { seq: number; node: string }[];
+  /** The outputs that somebody put in the place of what a node gave. */
+  changedOutputs: ChangedOutput[];
   /** The paths of steps that called another tool. */
   calls: Set<string>;
   /** What was written into the record at each step. */
   logs: Map<number, LogLine[]>;
+}
+
+interface ChangedOutput {
+  seq: number;
+  node: string;
+  output?: Json;
+  outputShort?: Short;
 }
 
 /** How a run ended. */
@@ -139,7 +147,10 @@ function apply(run: RunModel, extension: Extension, event: RunEvent) {
       run.paused = null;
       break;
     case 'outputChanged':
-      run.changedOutputs = [...run.changedOutputs, { seq: event.seq, node: event.node }];
+      run.changedOutputs = [
+        ...run.changedOutputs,
+        { seq: event.seq, node: event.node, output: event.output, outputShort: event.outputShort },
+      ];
       break;
     case 'finished':
       run.paused = null;
@@ -208,7 +219,7 @@ export function momentOf(run: RunModel, step: number): number {
   return run.steps[step]?.endSeq ?? run.length - 1;
 }
 
-export type NodeState = 'idle' | 'running' | 'paused' | 'done' | 'failed' | 'stopped';
+export type NodeState = 'idle' | 'running' | 'paused' | 'done' | 'changed' | 'failed' | 'stopped';
 
 /** What a card shows of a node at a moment. */
 export interface NodeMark {
@@ -232,9 +243,20 @@ export function markAt(run: RunModel, node: string, moment: number): NodeMark {
   }
   const ended = last.endSeq !== null && last.endSeq <= moment;
   const isPausedHere = run.paused !== null && run.paused.node === node && moment >= run.length - 1;
-  const state = isPausedHere ? 'paused' : stateOf(run, last, ended);
+  const isChanged = (changedOutput(run, last)?.seq ?? moment + 1) <= moment;
+  const state = isPausedHere ? 'paused' : isChanged ? 'changed' : stateOf(run, last, ended);
   const ms = ended && last.endMs !== null ? last.endMs - last.beganMs : null;
   return { state, count, ms, step: last.step };
+}
+
+/** What somebody put in the place of the output of a step, before its node ran again. */
+export function changedOutput(run: RunModel, step: Step): ChangedOutput | undefined {
+  if (run.changedOutputs.length === 0 || step.foreign) return undefined;
+  const steps = run.byNode.get(step.node) ?? [];
+  const next = steps.find((later) => later.step > step.step)?.beganSeq ?? run.length;
+  return run.changedOutputs.findLast(
+    ({ node, seq }) => node === step.node && seq > step.beganSeq && seq < next,
+  );
 }
 
 function stateOf(run: RunModel, step: Step, hasEnded: boolean): NodeState {

@@ -107,9 +107,8 @@ export function template(workflow: GraphDefinition, type: string): NodeDefinitio
     switch: { conditions: [] },
   };
   const inner = said[type] ?? {};
-  if (!edgesOf(workflow)) return { id, type, ...inner };
-  // Editors keep a place and a label; both can be anything.
-  return { id, type, position: { x: 0, y: 0 }, data: { label: id, ...inner } };
+  // Editors keep a label, which can be anything.
+  return edgesOf(workflow) ? { id, type, data: { label: id, ...inner } } : { id, type, ...inner };
 }
 
 /** The workflow with a new node: between `after` and where that leads first, or unconnected. */

@@ -16,7 +16,10 @@ const SCREENS: { id: Screen; label: string }[] = [
 ];
 
 /** The screens that are about one thing at a time. */
-const HAS_SUBJECT = new Set<Screen>(['graph', 'workflows', 'procedures']);
+const HAS_SUBJECT = new Set<Screen>(['graph', 'workflows', 'modules', 'procedures']);
+
+/** The screens that belong to another. */
+const SHOWN_AS: Partial<Record<Screen, Screen>> = { modules: 'workflows' };
 
 const BEGINNING = { tool: null, run: null, step: null, node: null };
 
@@ -54,7 +57,7 @@ export function Header() {
           <button
             key={id}
             type="button"
-            aria-current={id === screen ? 'page' : undefined}
+            aria-current={id === (SHOWN_AS[screen] ?? screen) ? 'page' : undefined}
             // The screen that is open goes back to its list.
             onClick={() =>
               go(id === screen ? { ...BEGINNING, screen: id } : { screen: id }, 'push')

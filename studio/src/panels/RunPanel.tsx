@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { JsonObject, ToolSummary } from '../api/types';
 import { plural, pretty } from '../model/format';
 import { example, fields, parseJson } from '../model/schema';
@@ -21,12 +21,6 @@ export function RunPanel({ tool, isDirty, onRun }: Props) {
   const [input, setInput] = useState<JsonObject>(() => recent[0] ?? example(tool.inputSchema));
   const [raw, setRaw] = useState<string | null>(null);
   const [position, setPosition] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another tool has another form
-  useEffect(() => {
-    setInput(recent[0] ?? example(tool.inputSchema));
-    setRaw(null);
-    setPosition(0);
-  }, [tool.name]);
 
   const parsed = raw === null ? null : parseJson(raw);
   const problem = parsed && 'error' in parsed ? parsed.error : null;

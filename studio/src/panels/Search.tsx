@@ -30,12 +30,14 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [selected, setSelected] = useState(0);
   const all = useHits();
+  const hasRun = useLocation((location) => location.run !== null);
   const hits = useMemo(() => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (hit: Hit) =>
       words.every((word) => `${hit.label} ${hit.detail}`.toLowerCase().includes(word));
-    return all.filter(matches).slice(0, MAX_HITS);
-  }, [all, text]);
+    const named = all.filter(matches).slice(0, MAX_HITS);
+    return hasRun && text.trim() !== '' ? [inSteps(text), ...named] : named;
+  }, [all, text, hasRun]);
   const choose = (hit: Hit | undefined) => {
     if (!hit) return;
     onClose();
@@ -92,6 +94,18 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
       )}
     </Dialog>
   );
+}
+
+/** Marks the steps of the run that have what is looked for. */
+function inSteps(text: string): Hit {
+  const { filter, go } = useLocation.getState();
+  return {
+    key: 'steps',
+    icon: 'search',
+    label: text,
+    detail: 'in the steps of this run: node, error code, text, or = expression',
+    go: () => go({ filter: { ...filter, find: text } }),
+  };
 }
 
 function useHits(): Hit[] {

@@ -1,14 +1,18 @@
 import { useEffect, useMemo, useState } from 'react';
-import { WORDS as FIND_WORDS, find } from '../model/find';
+import { WORDS as FIND_WORDS } from '../model/find';
 import { duration } from '../model/format';
 import { durationOf } from '../model/run';
 import { bars } from '../model/timeline';
+import { useHits } from '../state/hits';
 import { useLocation } from '../state/location';
 import { usePreferences } from '../state/preferences';
 import { isLive, lastStep, seek, useCursor, useRun } from '../state/run';
 import { Button } from '../ui/Button';
 import { Rows } from './Rows';
 import { Scrubber } from './Scrubber';
+
+const FIND_HELP = `Words that all have to fit; ${FIND_WORDS.map((word) => `${word}:`).join(' ')} narrow it down.
+Or, after =, an expression in JSONata on each step: = output.total > 100 and node = "sum"`;
 
 /** The pause between two steps of a playback. */
 const PLAY_MS = { 1: 700, 4: 175 };
@@ -23,7 +27,7 @@ export function Timeline() {
   const { showsRows, hidesIdle, set } = usePreferences();
   const text = filter.find ?? '';
   const all = useMemo(() => bars(model), [model]);
-  const hits = useMemo(() => find(model.steps, text), [model, text]);
+  const { steps: hits, problem } = useHits(text);
   const step = model.steps[cursor];
   if (last < 0) return null;
   const nextHit = [...hits].find((hit) => hit > cursor) ?? [...hits][0];
@@ -72,13 +76,20 @@ export function Timeline() {
           className="input search"
           type="search"
           aria-label="Find in the steps"
-          placeholder="node:… status:failed text"
-          title={`Words that all have to fit; ${FIND_WORDS.map((word) => `${word}:`).join(' ')} narrow it down`}
+          placeholder="node:… text, or = expression"
+          title={FIND_HELP}
+          aria-invalid={problem !== null}
+          aria-describedby={problem === null ? undefined : 'find-problem'}
           list="step-words"
           value={text}
           onChange={(event) => go({ filter: { ...filter, find: event.target.value } })}
         />
         <Suggestions />
+        {problem && (
+          <span id="find-problem" className="chip warn find-problem" title={problem}>
+            <span className="truncate">{problem}</span>
+          </span>
+        )}
         {text !== '' && (
           <Button
             look="quiet"
@@ -117,7 +128,7 @@ export function Timeline() {
 /** The words that narrow a search down, with what is there to be found. */
 function Suggestions() {
   const byNode = useRun((state) => state.model.byNode);
-  const words = ['status:failed', 'status:done', 'slower:100', 'code:MG'];
+  const words = ['status:failed', 'status:done', 'slower:100', 'code:MG', '= output.'];
   return (
     <datalist id="step-words">
       {[...words, ...[...byNode.keys()].map((node) => `node:${node}`)].map((word) => (

@@ -7,6 +7,7 @@ import { usePreferences } from '../state/preferences';
 import { isLive, useRun } from '../state/run';
 import { useRunName } from '../state/subject';
 import { Button } from '../ui/Button';
+import { UndoButtons } from '../ui/UndoButtons';
 import { StatusChip } from './status';
 
 /** What can be done with the graph, or with the run that is looked at. */
@@ -179,7 +180,7 @@ function Breakpoints() {
 
 function Editing() {
   const { view, grammar, report, language, ...editor } = useEditor();
-  const { canUndo, canRedo, isDirty, isSaving, undo, redo, save } = editor;
+  const { isDirty, isSaving, undo, redo, save } = editor;
   const node = useLocation((location) => location.node);
   const show = useDialogs((state) => state.show);
   const errors = report?.errors ?? 0;
@@ -208,22 +209,7 @@ function Editing() {
       >
         Connect
       </Button>
-      <Button
-        icon="undo"
-        look="quiet"
-        title="Undo"
-        shortcut="⌘Z"
-        disabled={!canUndo}
-        onClick={undo}
-      />
-      <Button
-        icon="redo"
-        look="quiet"
-        title="Redo"
-        shortcut="⇧⌘Z"
-        disabled={!canRedo}
-        onClick={redo}
-      />
+      <UndoButtons history={editor} undo={undo} redo={redo} />
       <Button
         icon="save"
         look={isDirty && !isRefused ? 'primary' : undefined}

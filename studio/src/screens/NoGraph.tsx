@@ -1,7 +1,11 @@
 import { TextPane } from '../edit/TextPane';
+import { exampleTool } from '../model/starters';
 import { useDialogs } from '../state/dialogs';
 import { useDocument } from '../state/document';
+import { useEditor } from '../state/editor';
+import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
+import { usePreferences } from '../state/preferences';
 import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
 
@@ -9,7 +13,8 @@ import { Empty } from '../ui/Empty';
 export function NoGraph() {
   const { document, failure, load } = useDocument();
   const tool = useLocation((location) => location.tool);
-  const show = useDialogs((state) => state.show);
+  const showsText = usePreferences((state) => state.showsText);
+  useKeys({ editor: useEditor() });
   if (failure) {
     return (
       <Empty title="The graph file cannot be shown">
@@ -36,6 +41,23 @@ export function NoGraph() {
       </Empty>
     );
   }
+  return showsText ? (
+    <div className="stage alone with-text">
+      <NoTools />
+      <TextPane />
+    </div>
+  ) : (
+    <NoTools />
+  );
+}
+
+/** The ways to a first tool. */
+function NoTools() {
+  const show = useDialogs((state) => state.show);
+  const edit = useDocument((state) => state.edit);
+  const servers = useDocument((state) => state.document?.servers ?? NONE);
+  const { showsText, set } = usePreferences();
+  const hasServer = servers.some((server) => !server.disabled);
   return (
     <Empty title="No tools yet">
       <p>
@@ -45,8 +67,36 @@ export function NoGraph() {
       <Button icon="plus" look="primary" onClick={() => show({ name: 'newTool' })}>
         Make the first tool
       </Button>
+      <div className="cards">
+        <button type="button" onClick={() => void edit({ op: 'add', definition: exampleTool() })}>
+          <strong>Start with an example</strong>
+          <span className="muted">A small tool with a decision, to be run and changed</span>
+        </button>
+        <button
+          type="button"
+          disabled={!hasServer}
+          onClick={() => show({ name: 'newTool', calls: true })}
+        >
+          <strong>Start with a server’s tool</strong>
+          <span className="muted">
+            {hasServer
+              ? 'A tool that calls it, with the same arguments'
+              : 'The file names no server under mcpServers yet'}
+          </span>
+        </button>
+        <button
+          type="button"
+          aria-pressed={showsText}
+          onClick={() => set({ showsText: !showsText })}
+        >
+          <strong>Write or paste YAML</strong>
+          <span className="muted">The text of the file, beside what it says</span>
+        </button>
+      </div>
       <p className="muted">Or write a commented example file and open it:</p>
       <pre>mcpgraph init example.yaml{'\n'}mcpgraph studio -g example.yaml</pre>
     </Empty>
   );
 }
+
+const NONE: never[] = [];

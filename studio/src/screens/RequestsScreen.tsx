@@ -1,22 +1,18 @@
 import { useCallback, useEffect, useState } from 'react';
-import { api, type RequestFilter } from '../api/client';
+import { api, messageOf, type RequestFilter } from '../api/client';
 import type { LoggedRequest, RequestStatus } from '../api/types';
 import { duration, moment } from '../model/format';
 import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
 import { notify } from '../state/notices';
 import { openRun } from '../state/subject';
-import { Button } from '../ui/Button';
-import { Choice, SINCE, SLOW } from '../ui/Choice';
 import { Empty } from '../ui/Empty';
 import { Icon, type IconName } from '../ui/Icon';
 import { Table } from '../ui/Table';
+import { type Filter, ListPage, SETTLE_MS, SINCE, SLOWER, timesOf } from './ListPage';
 
 /** How often new requests are looked for. */
 const LOOK_MS = 2000;
-
-/** How long typing rests before it is searched for. */
-const SETTLE_MS = 150;
 
 const STATUSES: Record<RequestStatus, { icon: IconName; tone: string; word: string }> = {
   ok: { icon: 'check', tone: 'good', word: 'answered' },
@@ -25,109 +21,62 @@ const STATUSES: Record<RequestStatus, { icon: IconName; tone: string; word: stri
   cancelled: { icon: 'stop', tone: '', word: 'cancelled' },
 };
 
-const STATUS_CHOICES = [
-  { value: '', label: 'any status' },
-  ...Object.entries(STATUSES).map(([value, { word }]) => ({ value, label: word })),
-];
-
 const METHODS = [
-  { value: '', label: 'any method' },
-  ...['tools/call', 'tools/list', 'resources/read', 'prompts/get', 'initialize'].map((method) => ({
-    value: method,
-    label: method,
-  })),
+  'tools/call',
+  'tools/list',
+  'resources/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
 ];
 
-/** Every request of a client, the newest first; the filters are in the address. */
+const FILTERS: Filter[] = [
+  {
+    key: 'method',
+    label: 'Method',
+    choices: [
+      { value: '', label: 'any method' },
+      ...METHODS.map((method) => ({ value: method, label: method })),
+    ],
+  },
+  {
+    key: 'status',
+    label: 'Status',
+    choices: [
+      { value: '', label: 'any status' },
+      ...Object.entries(STATUSES).map(([value, { word }]) => ({ value, label: word })),
+    ],
+  },
+  SLOWER,
+  SINCE,
+  { key: 'text', label: 'Tool, with * for any text', placeholder: 'A tool, such as files__*' },
+  { key: 'server', label: 'Server', placeholder: 'Server' },
+  { key: 'token', label: 'Token', placeholder: 'Token' },
+];
+
+/** Every request of a client, the newest first. */
 export function RequestsScreen() {
-  const { filter, go } = useLocation();
   const { requests, next, failure, isLoading, more } = useRequests();
   useKeys({ editor: null });
-  const put = (key: string, value: string) => go({ filter: { ...filter, [key]: value } });
-  const isFiltered = Object.values(filter).some(Boolean);
-  const clear = () => go({ filter: {} });
   return (
-    <div className="page">
-      <div className="page-head" role="search">
-        <h1>Requests</h1>
-        <Choice
-          label="Method"
-          value={filter.method ?? ''}
-          choices={METHODS}
-          onChange={(value) => put('method', value)}
-        />
-        <Choice
-          label="Status"
-          value={filter.status ?? ''}
-          choices={STATUS_CHOICES}
-          onChange={(value) => put('status', value)}
-        />
-        <Choice
-          label="Duration"
-          value={filter.slowerThan ?? ''}
-          choices={SLOW}
-          onChange={(value) => put('slowerThan', value)}
-        />
-        <Choice
-          label="Time"
-          value={filter.since ?? ''}
-          choices={SINCE}
-          onChange={(value) => put('since', value)}
-        />
-        <input
-          className="input narrow"
-          type="search"
-          aria-label="Tool, with * for any text"
-          placeholder="A tool, such as files__*"
-          value={filter.text ?? ''}
-          onChange={(event) => put('text', event.target.value)}
-        />
-        <input
-          className="input narrow"
-          type="search"
-          aria-label="Server"
-          placeholder="Server"
-          value={filter.server ?? ''}
-          onChange={(event) => put('server', event.target.value)}
-        />
-        <input
-          className="input narrow"
-          type="search"
-          aria-label="Token"
-          placeholder="Token"
-          value={filter.token ?? ''}
-          onChange={(event) => put('token', event.target.value)}
-        />
-        {isFiltered && (
-          <Button look="quiet" onClick={clear}>
-            Clear
-          </Button>
-        )}
-      </div>
-      <div className="page-body">
-        {failure && (
-          <Empty title="The log cannot be read">
-            <p>{failure}</p>
-          </Empty>
-        )}
-        {!failure && requests.length > 0 && <RequestTable requests={requests} />}
-        {!failure && !isLoading && requests.length === 0 && (
-          <Empty title={isFiltered ? 'No request fits' : 'No requests yet'}>
-            <p>
-              {isFiltered
-                ? 'No request has all of what the filters ask for.'
-                : 'Every request of an MCP client is listed here: who asked for what, and how it was answered.'}
-            </p>
-            {isFiltered && <Button onClick={clear}>Clear the filters</Button>}
-          </Empty>
-        )}
-        {next !== null && (
-          <p className="row more">
-            <Button onClick={() => void more()}>Show older requests</Button>
+    <ListPage
+      title="Requests"
+      noun={['request', 'requests']}
+      filters={FILTERS}
+      failure={failure === null ? null : { title: 'The log cannot be read', message: failure }}
+      isLoading={isLoading}
+      none={
+        <Empty title="No requests yet">
+          <p>
+            Every request of an MCP client is listed here: who asked for what, and how it was
+            answered.
           </p>
-        )}
-      </div>
-    </div>
+        </Empty>
+      }
+      onMore={next === null ? null : () => void more()}
+    >
+      {requests.length > 0 && <RequestTable requests={requests} />}
+    </ListPage>
   );
 }
 
@@ -140,7 +89,7 @@ interface Found {
 
 /** The requests that fit; new ones appear by themselves while nobody has gone further back. */
 function useRequests(): Found & { more: () => Promise<void> } {
-  const wanted = useLocation((location) => JSON.stringify(queryOf(location.filter)));
+  const wanted = useLocation((location) => JSON.stringify(location.filter));
   const [found, setFound] = useState<Found>({
     requests: [],
     next: null,
@@ -150,12 +99,10 @@ function useRequests(): Found & { more: () => Promise<void> } {
   const [hasMore, setMore] = useState(false);
   const look = useCallback(async () => {
     try {
-      const { since, ...query } = JSON.parse(wanted) as RequestFilter;
-      const from = since ? Date.now() - since : undefined;
-      const { requests, next } = await api.requests({ ...query, since: from });
+      const { requests, next } = await api.requests(queryOf(wanted));
       setFound({ requests, next, failure: null, isLoading: false });
     } catch (error) {
-      const failure = error instanceof Error ? error.message : String(error);
+      const failure = messageOf(error);
       setFound((old) => ({ ...old, failure, isLoading: false }));
     }
   }, [wanted]);
@@ -174,7 +121,7 @@ function useRequests(): Found & { more: () => Promise<void> } {
   const more = async () => {
     if (found.next === null) return;
     setMore(true);
-    const page = await api.requests(JSON.parse(wanted), found.next).catch(() => null);
+    const page = await api.requests(queryOf(wanted), found.next).catch(() => null);
     if (!page) return;
     const requests = [...found.requests, ...page.requests];
     setFound({ ...found, requests, next: page.next });
@@ -183,15 +130,16 @@ function useRequests(): Found & { more: () => Promise<void> } {
 }
 
 /** What the filters of the address ask for. */
-function queryOf({ method, status, text, server, token, ...rest }: Record<string, string>) {
+function queryOf(wanted: string): RequestFilter {
+  const filter: Record<string, string | undefined> = JSON.parse(wanted);
+  const { method, status, text, server, token } = filter;
   return {
     method,
     status: status as RequestStatus,
     tool: text,
     server,
     token,
-    slowerThan: rest.slowerThan ? Number(rest.slowerThan) : undefined,
-    since: rest.since ? Number(rest.since) : undefined,
+    ...timesOf(filter),
   };
 }
 
@@ -212,7 +160,7 @@ function RequestTable({ requests }: { requests: LoggedRequest[] }) {
     try {
       openRun(await api.run(id));
     } catch (error) {
-      notify('error', error instanceof Error ? error.message : String(error));
+      notify('error', messageOf(error));
     }
   };
   return (

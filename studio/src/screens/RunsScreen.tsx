@@ -1,5 +1,4 @@
 import { useEffect } from 'react';
-import type { RunFilter } from '../api/client';
 import type { RunStatus, RunSummary } from '../api/types';
 import { duration, moment } from '../model/format';
 import { StatusChip } from '../panels/status';
@@ -11,17 +10,11 @@ import { useRuns } from '../state/runs';
 import { openRun } from '../state/subject';
 import { useWorkflows } from '../state/workflows';
 import { Button } from '../ui/Button';
-import { Choice, SINCE, SLOW } from '../ui/Choice';
 import { Empty } from '../ui/Empty';
 import { Table } from '../ui/Table';
+import { type Filter, ListPage, SETTLE_MS, SINCE, SLOWER, timesOf } from './ListPage';
 
-const STATUSES = [
-  { value: '', label: 'any status' },
-  ...['running', 'succeeded', 'failed', 'cancelled', 'interrupted'].map((word) => ({
-    value: word,
-    label: word,
-  })),
-];
+const STATUSES = ['running', 'succeeded', 'failed', 'cancelled', 'interrupted'];
 const NONE: never[] = [];
 
 /** What can be run: tools, workflows and procedures. */
@@ -40,111 +33,63 @@ function useNames(): { value: string; label: string }[] {
   ];
 }
 
-/** Every recorded run, the newest first; the filters are in the address. */
+const FILTERS: Filter[] = [
+  {
+    key: 'status',
+    label: 'Status',
+    choices: [
+      { value: '', label: 'any status' },
+      ...STATUSES.map((word) => ({ value: word, label: word })),
+    ],
+  },
+  SLOWER,
+  SINCE,
+  { key: 'text', label: 'Text in the run', placeholder: 'Text in inputs and outputs' },
+];
+
+/** Every recorded run, the newest first. */
 export function RunsScreen() {
   const { tool, filter, go } = useLocation();
   const names = useNames();
   const { runs, next, isLoading, failure, search, more } = useRuns();
   useKeys({ editor: null });
-  const wanted = JSON.stringify({ tool, ...filter });
+  const wanted = JSON.stringify({ tool: tool ?? undefined, ...filter });
   useEffect(() => {
-    const { tool, since, slowerThan, status, text } = JSON.parse(wanted) as Record<
-      string,
-      string | undefined
-    >;
-    const query: RunFilter = { tool: tool ?? undefined, status: status as RunStatus, text };
-    if (slowerThan) query.slowerThan = Number(slowerThan);
-    if (since) query.since = Date.now() - Number(since);
-    const timer = setTimeout(() => void search(query), 150);
+    const timer = setTimeout(() => {
+      const filter: Record<string, string | undefined> = JSON.parse(wanted);
+      const { tool, status, text } = filter;
+      void search({ tool, status: status as RunStatus, text, ...timesOf(filter) });
+    }, SETTLE_MS);
     return () => clearTimeout(timer);
   }, [wanted, search]);
-  const put = (key: string, value: string) => go({ filter: { ...filter, [key]: value } });
-  const isFiltered = tool !== null || Object.values(filter).some(Boolean);
-  const clear = () => go({ tool: null, filter: {} });
+  const of: Filter = {
+    key: 'tool',
+    label: 'Tool',
+    choices: [{ value: '', label: 'everything' }, ...names],
+  };
+  const title = failure?.code === 'no_history' ? 'Runs are not recorded' : 'Runs cannot be read';
   return (
-    <div className="page">
-      <div className="page-head" role="search">
-        <h1>Runs</h1>
-        <Choice
-          label="Tool"
-          value={tool ?? ''}
-          choices={[{ value: '', label: 'everything' }, ...names]}
-          onChange={(value) => go({ tool: value || null })}
-        />
-        <Choice
-          label="Status"
-          value={filter.status ?? ''}
-          choices={STATUSES}
-          onChange={(value) => put('status', value)}
-        />
-        <Choice
-          label="Duration"
-          value={filter.slowerThan ?? ''}
-          choices={SLOW}
-          onChange={(value) => put('slowerThan', value)}
-        />
-        <Choice
-          label="Time"
-          value={filter.since ?? ''}
-          choices={SINCE}
-          onChange={(value) => put('since', value)}
-        />
-        <input
-          className="input narrow"
-          type="search"
-          aria-label="Text in the run"
-          placeholder="Text in inputs and outputs"
-          value={filter.text ?? ''}
-          onChange={(event) => put('text', event.target.value)}
-        />
-        {isFiltered && (
-          <Button look="quiet" onClick={clear}>
-            Clear
-          </Button>
-        )}
-      </div>
-      <div className="page-body">
-        {failure ? (
-          <Empty
-            title={failure.code === 'no_history' ? 'Runs are not recorded' : 'Runs cannot be read'}
-          >
-            <p>{failure.message}</p>
-          </Empty>
-        ) : runs.length > 0 ? (
-          <RunTable runs={runs} />
-        ) : (
-          !isLoading && <NoRuns isFiltered={isFiltered} onClear={clear} />
-        )}
-        {next && (
-          <p className="row more">
-            <Button onClick={() => void more()}>Show older runs</Button>
+    <ListPage
+      title="Runs"
+      noun={['run', 'runs']}
+      filters={[of, ...FILTERS]}
+      failure={failure && { title, message: failure.message }}
+      isLoading={isLoading}
+      none={
+        <Empty title="No runs yet">
+          <p>
+            Every call of a tool is recorded here, whoever makes it: this page, an MCP client, or
+            the command line.
           </p>
-        )}
-      </div>
-    </div>
-  );
-}
-
-function NoRuns({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
-  const go = useLocation((location) => location.go);
-  if (isFiltered) {
-    return (
-      <Empty title="No run fits">
-        <p>No recorded run has all of what the filters ask for.</p>
-        <Button onClick={onClear}>Clear the filters</Button>
-      </Empty>
-    );
-  }
-  return (
-    <Empty title="No runs yet">
-      <p>
-        Every call of a tool is recorded here, whoever makes it: this page, an MCP client, or the
-        command line.
-      </p>
-      <Button look="primary" icon="play" onClick={() => go({ screen: 'graph' }, 'push')}>
-        Run a tool
-      </Button>
-    </Empty>
+          <Button look="primary" icon="play" onClick={() => go({ screen: 'graph' }, 'push')}>
+            Run a tool
+          </Button>
+        </Empty>
+      }
+      onMore={next ? () => void more() : null}
+    >
+      {runs.length > 0 && <RunTable runs={runs} />}
+    </ListPage>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
-import { api } from '../api/client';
+import { api, messageOf } from '../api/client';
 import type { ServerRef, Upstream, UpstreamTool } from '../api/types';
 import { plural } from '../model/format';
 import { useDocument } from '../state/document';
@@ -31,7 +31,7 @@ export function UpstreamsScreen() {
       setServers((await api.upstreams()).servers);
       setFailure(null);
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
+      setFailure(messageOf(error));
     }
   }, []);
   useEffect(() => {
@@ -63,7 +63,12 @@ export function UpstreamsScreen() {
         )}
         <div className="servers">
           {servers?.map((server) => (
-            <Server key={server.name} server={server} onChange={look} />
+            <Server
+              key={server.name}
+              server={server}
+              starts={known.find(({ name }) => name === server.name)?.starts ?? null}
+              onChange={look}
+            />
           ))}
           {disabled.map((server) => (
             <article key={server.name} className="server" aria-label={server.name}>
@@ -81,7 +86,13 @@ export function UpstreamsScreen() {
   );
 }
 
-function Server({ server, onChange }: { server: Upstream; onChange: () => Promise<void> }) {
+interface ServerProps {
+  server: Upstream;
+  starts: string | null;
+  onChange: () => Promise<void>;
+}
+
+function Server({ server, starts, onChange }: ServerProps) {
   const [tools, setTools] = useState<UpstreamTool[] | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -92,7 +103,7 @@ function Server({ server, onChange }: { server: Upstream; onChange: () => Promis
       setError(null);
     } catch (problem) {
       setTools(null);
-      setError(problem instanceof Error ? problem.message : String(problem));
+      setError(messageOf(problem));
     } finally {
       setBusy(false);
       await onChange();
@@ -113,6 +124,11 @@ function Server({ server, onChange }: { server: Upstream; onChange: () => Promis
           {isDown && server.state === 'idle' ? 'failed' : state.word}
         </span>
       </div>
+      {starts && (
+        <code className="truncate" title={starts}>
+          {starts}
+        </code>
+      )}
       {(error ?? server.failure) && (
         <div className={`callout ${isDown ? 'bad' : ''}`}>
           <strong>{isDown ? 'It does not answer' : 'It failed earlier'}</strong>

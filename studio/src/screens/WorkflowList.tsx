@@ -2,6 +2,8 @@ import type { GraphDefinition, WorkflowSummary } from '../api/types';
 import { useDocument } from '../state/document';
 import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
+import { useModule } from '../state/module';
+import { useModules } from '../state/modules';
 import { useWorkflow } from '../state/workflow';
 import { useWorkflows } from '../state/workflows';
 import { Button } from '../ui/Button';
@@ -61,6 +63,7 @@ export function WorkflowList() {
       <div className="page-body">
         {failure && <p className="callout warn">{failure}</p>}
         {all.length > 0 && <WorkflowTable workflows={all} />}
+        <ModuleList workflows={all} />
         {stored && all.length === 0 && (
           <Empty title="No workflows yet">
             <p>
@@ -83,6 +86,59 @@ export function WorkflowList() {
         )}
       </div>
     </div>
+  );
+}
+
+const MODULE_COLUMNS = [{ label: 'Name' }, { label: 'Used by' }, { label: 'Kept in' }];
+
+/** The scripts that several hooks share. */
+function ModuleList({ workflows }: { workflows: WorkflowSummary[] }) {
+  const stored = useModules((state) => state.modules ?? NONE);
+  const inFile = useDocument((state) => state.document?.hookModules ?? NONE);
+  const begin = useModule((state) => state.begin);
+  const go = useLocation((location) => location.go);
+  if (workflows.length + stored.length + inFile.length === 0) return null;
+  const users = (ids: string[]) =>
+    ids.map((id) => workflows.find((workflow) => workflow.id === id)?.name ?? id).join(', ');
+  return (
+    <section aria-labelledby="modules">
+      <div className="section-head">
+        <h2 id="modules">Hook modules</h2>
+        <span className="muted">Scripts that several hooks share</span>
+        <span className="spread" />
+        <Button icon="plus" onClick={begin}>
+          New module
+        </Button>
+      </div>
+      {stored.length + inFile.length > 0 && (
+        <Table columns={MODULE_COLUMNS}>
+          {stored.map(({ id, name, usedBy }) => (
+            <tr key={id}>
+              <td>
+                <button
+                  type="button"
+                  className="button quiet link"
+                  onClick={() => go({ screen: 'modules', tool: id }, 'push')}
+                >
+                  {name}
+                </button>
+              </td>
+              <td>{users(usedBy)}</td>
+              <td>the store</td>
+            </tr>
+          ))}
+          {inFile.map(({ name, usedBy }) => (
+            <tr key={`file ${name}`}>
+              <td>
+                <span className="unlinked">{name}</span>
+              </td>
+              <td>{users(usedBy)}</td>
+              <td>the file, in whose text it is edited</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
   );
 }
 

@@ -1,9 +1,11 @@
 import { useLocation } from '../state/location';
+import { ModuleScreen } from './ModuleScreen';
 import { WorkflowList } from './WorkflowList';
 import { WorkflowScreen } from './WorkflowScreen';
 
-/** All workflows, or the one that the address names. */
+/** All workflows and modules, or the one that the address names. */
 export function WorkflowsScreen() {
-  const id = useLocation((location) => location.tool);
-  return id === null ? <WorkflowList /> : <WorkflowScreen id={id} />;
+  const { screen, tool: id } = useLocation();
+  if (id === null) return <WorkflowList />;
+  return screen === 'modules' ? <ModuleScreen id={id} /> : <WorkflowScreen id={id} />;
 }

@@ -6,7 +6,7 @@ export type Open =
   | { name: 'shortcuts' }
   | { name: 'add' }
   | { name: 'connect' }
-  | { name: 'newTool' }
+  | { name: 'newTool'; calls?: boolean }
   | { name: 'breakpoints' }
   | { name: 'fork'; step: number; edits: boolean }
   | null;

@@ -1,55 +1,33 @@
 import { create } from 'zustand';
-import { api, Problem } from '../api/client';
-import type { Draft, Edit, GraphDefinition, GraphDocument, GraphView, Subject } from '../api/types';
+import { api, messageOf, Problem } from '../api/client';
+import type { Draft, Edit, GraphDocument, GraphView, Subject } from '../api/types';
 import { fileName } from '../model/format';
-import { beginning, type History, redone, replaced, undone } from '../model/history';
+import { beginning } from '../model/history';
 import { useLocation } from './location';
 import { notify } from './notices';
+import { type Conflict, type GraphTextual, typing } from './textual';
 
-/** Typing within this time is one change. */
-const TYPING_MS = 1000;
-
-/** How long typing rests before it is checked. */
-const SETTLE_MS = 200;
-
-/** The file was changed by somebody else; nothing of it is lost as long as this is there. */
-export interface Conflict {
+/** A text of the file, by the name that the server has for it. */
+interface Version extends Conflict {
   etag: string;
-  text: string;
 }
 
-interface DocumentState extends History {
+interface DocumentState extends GraphTextual {
   /** The text as it is here, with everything the server says about it. */
   document: GraphDocument | null;
   /** What is shown of it; the last that could be read while the text cannot. */
   view: GraphView | null;
   /** The text in the file, as far as it is known. */
-  saved: { etag: string; text: string } | null;
-  conflict: Conflict | null;
-  /** Why there is nothing to see. */
-  failure: string | null;
-  isSaving: boolean;
+  saved: Version | null;
+  conflict: Version | null;
   load: () => Promise<void>;
   open: (name: string | null) => Promise<void>;
   /** Asks anew about the text, for what the address names. */
   refresh: () => void;
-  type: (text: string) => void;
   edit: (edit: Edit) => Promise<boolean>;
-  /** Another definition of what is shown. */
-  set: (definition: GraphDefinition) => Promise<boolean>;
-  rename: (node: string, to: string) => Promise<boolean>;
-  undo: () => void;
-  redo: () => void;
-  save: () => Promise<boolean>;
   /** Looks whether the file is still the one that was read. */
   look: () => Promise<void>;
-  resolve: (keep: 'mine' | 'theirs') => Promise<void>;
 }
-
-let lastTyped = 0;
-let settling: ReturnType<typeof setTimeout> | undefined;
-/** Counts the questions, so that an old answer does not replace a newer one. */
-let asked = 0;
 
 export const useDocument = create<DocumentState>((set, get) => {
   /** What of the file the address names. */
@@ -69,23 +47,11 @@ export const useDocument = create<DocumentState>((set, get) => {
   };
 
   const check = async () => {
-    const question = ++asked;
-    try {
-      const draft = await api.draft(get().text, wanted());
-      if (question === asked) take(draft);
-    } catch (error) {
-      if (question === asked && error instanceof Problem) notify('error', error.message);
-    }
+    const draft = await ask(() => api.draft(get().text, wanted()));
+    if (draft) take(draft);
   };
 
-  /** Puts a text in the place of the present one, to be taken back. */
-  const replace = (text: string) => set((state) => replaced(state, text));
-
-  const travel = (to: (history: History) => History) => {
-    lastTyped = 0;
-    set((state) => to(state));
-    void check();
-  };
+  const { type, undo, redo, replace, ask } = typing((change) => set(change), check);
 
   return {
     document: null,
@@ -109,7 +75,7 @@ export const useDocument = create<DocumentState>((set, get) => {
         }
         await check();
       } catch (error) {
-        set({ failure: error instanceof Error ? error.message : String(error) });
+        set({ failure: messageOf(error) });
       }
     },
 
@@ -122,32 +88,20 @@ export const useDocument = create<DocumentState>((set, get) => {
 
     refresh: () => void check(),
 
-    type: (text) => {
-      const now = Date.now();
-      if (now - lastTyped > TYPING_MS) replace(text);
-      else set({ text, future: [] });
-      lastTyped = now;
-      clearTimeout(settling);
-      settling = setTimeout(check, SETTLE_MS);
-    },
+    type,
+    undo,
+    redo,
 
     edit: async (edit) => {
-      const question = ++asked;
-      lastTyped = 0;
-      try {
-        const shown = shownAfter(edit) ?? wanted();
-        const draft = await api.draft(get().text, shown, edit);
-        if (question !== asked) return false;
-        replace(draft.text);
-        const name = shown && ('tool' in shown ? shown.tool : shown.workflow);
-        const { tool, go } = useLocation.getState();
-        if (name !== tool) go({ tool: name, node: null });
-        take(draft);
-        return true;
-      } catch (error) {
-        if (error instanceof Problem) notify('error', error.message);
-        return false;
-      }
+      const shown = shownAfter(edit) ?? wanted();
+      const draft = await ask(() => api.draft(get().text, shown, edit));
+      if (!draft) return false;
+      replace(draft.text);
+      const name = shown && ('tool' in shown ? shown.tool : shown.workflow);
+      const { tool, go } = useLocation.getState();
+      if (name !== tool) go({ tool: name, node: null });
+      take(draft);
+      return true;
     },
 
     set: async (definition) => {
@@ -166,9 +120,6 @@ export const useDocument = create<DocumentState>((set, get) => {
       return subject !== null && get().edit({ op: 'rename', ...subject, node, to });
     },
 
-    undo: () => travel(undone),
-    redo: () => travel(redone),
-
     save: async () => {
       const { text, saved } = get();
       if (!saved) return false;
@@ -182,7 +133,7 @@ export const useDocument = create<DocumentState>((set, get) => {
         if (!(error instanceof Problem)) throw error;
         const { etag, text: theirs } = error.details;
         if (error.status === 412 && etag !== undefined && theirs !== undefined) {
-          set({ conflict: { etag, text: theirs } });
+          set({ conflict: { text: theirs, etag } });
         } else {
           notify('error', error.message);
         }

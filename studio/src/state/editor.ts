@@ -1,37 +1,28 @@
 import { createContext, useContext, useMemo } from 'react';
-import type { GraphDefinition, GraphLink, GraphView, Report } from '../api/types';
+import type { GraphLink, GraphView, Report } from '../api/types';
 import { findNode, usualConnection } from '../model/definition';
 import { fileName } from '../model/format';
 import { type Grammar, TOOL, WORKFLOW } from '../model/grammar';
-import { type Conflict, isDirty, useDocument } from './document';
+import { type Place, placed, unplaced } from '../model/positions';
+import { isDirty, useDocument } from './document';
 import { useLocation } from './location';
+import type { GraphTextual } from './textual';
 import { useWorkflow } from './workflow';
 
 /** What is edited: a tool or workflow of the file, or a workflow of the store. */
-export interface Editor {
+export interface Editor extends Actions {
   grammar: Grammar;
   view: GraphView | null;
   report: Report | null;
-  /** The text of which everything else is made. */
-  text: string;
   /** The text that the report is about. */
   checkedText: string;
   language: 'yaml' | 'json';
   /** Where the text belongs. */
   title: string;
-  canUndo: boolean;
-  canRedo: boolean;
   isDirty: boolean;
-  isSaving: boolean;
-  conflict: Conflict | null;
-  type: (text: string) => void;
-  set: (definition: GraphDefinition) => Promise<boolean>;
-  rename: (node: string, to: string) => Promise<boolean>;
-  undo: () => void;
-  redo: () => void;
-  save: () => Promise<boolean>;
-  resolve: (keep: 'mine' | 'theirs') => Promise<void>;
 }
+
+type Actions = Omit<GraphTextual, 'failure'>;
 
 export const EditorContext = createContext<Editor | null>(null);
 
@@ -91,26 +82,31 @@ function useStoreEditor(): Editor {
   );
 }
 
-type Actions =
-  | 'text'
-  | 'isSaving'
-  | 'conflict'
-  | 'type'
-  | 'set'
-  | 'rename'
-  | 'undo'
-  | 'redo'
-  | 'save'
-  | 'resolve';
-
-function actions(state: Pick<Editor, Actions> & { past: string[]; future: string[] }) {
-  const { text, isSaving, conflict, type, set, rename, undo, redo, save, resolve } = state;
-  const can = { canUndo: state.past.length > 0, canRedo: state.future.length > 0 };
-  return { text, isSaving, conflict, type, set, rename, undo, redo, save, resolve, ...can };
+function actions(state: GraphTextual): Actions {
+  const { text, past, future, isSaving, conflict } = state;
+  const { type, set, rename, undo, redo, save, resolve } = state;
+  return {
+    text,
+    past,
+    future,
+    isSaving,
+    conflict,
+    type,
+    set,
+    rename,
+    undo,
+    redo,
+    save,
+    resolve,
+  };
 }
 
 /** What the canvas may change. */
 export interface CanvasEdits {
+  /** Puts a node at a place; whether that was done. */
+  place: (node: string, at: Place) => Promise<boolean>;
+  /** Leaves the place of all nodes to the layout. */
+  arrange: () => void;
   connect: (from: string, to: string) => void;
   remove: (nodes: string[], links: GraphLink[]) => void;
 }
@@ -124,6 +120,8 @@ export function useCanvasEdits(): CanvasEdits | null {
     if (!view || !hasNodes(view)) return null;
     const { definition } = view;
     return {
+      place: (node, at) => set(placed(definition, view.nodes, node, at)),
+      arrange: () => void set(unplaced(definition)),
       connect: (from, to) => {
         const node = findNode(definition, from);
         const as = usualConnection(node && grammar.said(node));

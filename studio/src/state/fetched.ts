@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { messageOf } from '../api/client';
 
 export interface Fetched<T> {
   value: T | null;
@@ -26,7 +27,7 @@ export function useFetched<T>(key: string | null, ask: () => Promise<T>): Fetche
         setState({
           key,
           value: null,
-          error: error instanceof Error ? error.message : String(error),
+          error: messageOf(error),
           isLoading: false,
         }),
     );

@@ -17,8 +17,11 @@ export const SHORTCUTS = [
   { keys: 'b', about: 'breakpoint at the node' },
   { keys: '[ ]', about: 'one step back, forward' },
   { keys: 'Home End', about: 'first, last step' },
+  { keys: 'f', about: 'the whole graph in view' },
+  { keys: 'j k', about: 'down, up in a list' },
   { keys: 'n', about: 'add a node' },
   { keys: 'c', about: 'connect the node' },
+  { keys: '← ↑ → ↓', about: 'move the node' },
   { keys: 'Delete', about: 'remove node or edge' },
   { keys: '⌘Z ⇧⌘Z', about: 'undo, redo' },
   { keys: '⌘S', about: 'save' },
@@ -35,11 +38,17 @@ function isTyping(event: KeyboardEvent): boolean {
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
+/** Whether a key means a shortcut of its own. */
+export function isPlain(event: KeyboardEvent): boolean {
+  const isModified = event.metaKey || event.ctrlKey || event.altKey;
+  return !isModified && !isTyping(event) && !useDialogs.getState().open;
+}
+
 interface Commands {
   /** Runs what is shown, where that can be run. */
   run?: (paused: boolean) => void;
   /** What is edited; nothing where nothing can be. */
-  editor: Editor | null;
+  editor: (Pick<Editor, 'undo' | 'redo' | 'save'> & Partial<Pick<Editor, 'view'>>) | null;
 }
 
 /** Listens for the shortcuts. */
@@ -50,7 +59,7 @@ export function useKeys({ run, editor }: Commands) {
       const isCommand = event.metaKey || event.ctrlKey;
       const handled = isCommand
         ? command(event, editor)
-        : !isTyping(event) && !event.altKey && plain(event.key, { run, editor });
+        : isPlain(event) && plain(event.key, { run, editor });
       if (handled) event.preventDefault();
     };
     window.addEventListener('keydown', onKeyDown);
@@ -58,7 +67,7 @@ export function useKeys({ run, editor }: Commands) {
   }, [run, editor]);
 }
 
-function command(event: KeyboardEvent, editor: Editor | null): boolean {
+function command(event: KeyboardEvent, editor: Commands['editor']): boolean {
   const isEditing = editor !== null && useRun.getState().id === null;
   switch (event.key.toLowerCase()) {
     case 'k':
@@ -81,13 +90,22 @@ function command(event: KeyboardEvent, editor: Editor | null): boolean {
 }
 
 function plain(key: string, commands: Commands): boolean {
-  const dialogs = useDialogs.getState();
-  if (dialogs.open) return false;
   if (key === '/' || key === '?') {
-    dialogs.show({ name: key === '/' ? 'search' : 'shortcuts' });
+    useDialogs.getState().show({ name: key === '/' ? 'search' : 'shortcuts' });
     return true;
   }
+  if (key === 'j' || key === 'k') return goInList(key === 'j' ? 1 : -1);
   return useRun.getState().id === null ? editing(key, commands) : running(key) || shared(key);
+}
+
+/** Goes to the next row of the list in sight that leads somewhere. */
+function goInList(by: 1 | -1): boolean {
+  const rows = [...document.querySelectorAll<HTMLElement>('main .table tbody tr')];
+  const links = rows.flatMap((row) => row.querySelector<HTMLElement>('.link') ?? []);
+  const at = links.findIndex((link) => link.closest('tr')?.contains(document.activeElement));
+  const next = at < 0 ? links[by > 0 ? 0 : links.length - 1] : links[at + by];
+  next?.focus();
+  return links.length > 0;
 }
 
 function editing(key: string, { run, editor }: Commands): boolean {

@@ -23,6 +23,7 @@ const WORDS: Record<CardState, string> = {
   paused: 'paused here',
   running: 'running',
   done: 'done',
+  changed: 'output set by hand',
   stopped: 'not finished',
   edited: 'edited since',
   idle: 'not run',

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { api } from '../api/client';
+import { api, messageOf } from '../api/client';
 import type { ProcedureSummary, Report } from '../api/types';
 
 interface ProceduresState {
@@ -19,7 +19,7 @@ export const useProcedures = create<ProceduresState>((set) => ({
     try {
       set({ ...(await api.procedures()), failure: null });
     } catch (error) {
-      set({ failure: error instanceof Error ? error.message : String(error) });
+      set({ failure: messageOf(error) });
     }
   },
 }));

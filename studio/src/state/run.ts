@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { api, type Move, Problem } from '../api/client';
+import { api, type Move, messageOf, Problem } from '../api/client';
 import { followRun } from '../api/stream';
 import type { Breakpoint, DebugState, ForkRequest, JsonObject, RunSummary } from '../api/types';
 import { emptyRun, extend, momentOf, type RunModel } from '../model/run';
@@ -83,7 +83,7 @@ export const useRun = create<RunState>((set, get) => {
       set({ isDebugged: paused || breakpoints.length > 0 });
       return true;
     } catch (error) {
-      notify('error', error instanceof Error ? error.message : String(error));
+      notify('error', messageOf(error));
       return false;
     }
   };
@@ -148,7 +148,7 @@ export const useRun = create<RunState>((set, get) => {
         if (error instanceof Problem && (error.status === 404 || error.status === 409)) {
           set({ isDebugged: false, debug: null });
         } else {
-          notify('error', error instanceof Error ? error.message : String(error));
+          notify('error', messageOf(error));
         }
       }
     },

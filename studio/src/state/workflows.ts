@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { api } from '../api/client';
+import { api, messageOf } from '../api/client';
 import type { WorkflowSummary, WorkflowTemplate } from '../api/types';
 import { notify } from './notices';
 
@@ -21,7 +21,7 @@ export const useWorkflows = create<WorkflowsState>((set, get) => {
     try {
       await work();
     } catch (error) {
-      notify('error', error instanceof Error ? error.message : String(error));
+      notify('error', messageOf(error));
     }
     await get().load();
   };
@@ -36,7 +36,7 @@ export const useWorkflows = create<WorkflowsState>((set, get) => {
         set({ stored: workflows, failure: null });
         if (get().templates.length === 0) set(await api.workflowTemplates());
       } catch (error) {
-        set({ failure: error instanceof Error ? error.message : String(error) });
+        set({ failure: messageOf(error) });
       }
     },
 

@@ -101,6 +101,7 @@ fn node(
         id,
         kind_span: word.map_or(tree.span, |word| word.span),
         kind: kind.unwrap_or(WorkflowNodeKind::Invalid),
+        position: record.json("position", problems),
     })
 }
 

@@ -3,7 +3,7 @@ use mcpgraph_diagnostics::Span;
 use super::Spanned;
 use super::limits::ExecutionLimits;
 use super::node::{Switch, Transform};
-use crate::Text;
+use crate::{Json, Text};
 
 /// A workflow: what happens around other tools' calls, or around the list of all tools.
 #[derive(Clone, Debug)]
@@ -65,6 +65,8 @@ pub struct WorkflowNodeDef {
     pub kind_span: Span,
     /// What it does.
     pub kind: WorkflowNodeKind,
+    /// Where the studio draws it, as written.
+    pub position: Option<Json>,
 }
 
 /// The kinds of node of a workflow.

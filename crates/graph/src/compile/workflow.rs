@@ -17,6 +17,7 @@ use mcpgraph_diagnostics::{Diagnostic, Span, codes};
 use mcpgraph_value::{Map, Value};
 
 pub(super) use self::hooks::check_modules;
+pub use self::hooks::script_problem;
 use self::shape::Shape;
 use super::body::{Compiler, ERROR, Place};
 use super::reads::Names;

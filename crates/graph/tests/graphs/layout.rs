@@ -170,3 +170,91 @@ fn any_flat_graph_can_be_drawn() {
     assert_eq!(layout.links.len(), 2);
     assert!(layout.links[0].kind == word && layout.links[1].is_back);
 }
+
+#[test]
+fn a_node_stands_where_somebody_put_it() {
+    let text = tool(
+        "      - { id: entry, type: entry, next: a }
+      - { id: a, type: transform, transform: { expr: '1' }, next: exit, position: { x: -500, y: 40 } }
+      - { id: exit, type: exit }\n",
+    );
+    let layout = laid(&text);
+    let (entry, a) = (find(&layout, "entry"), find(&layout, "a"));
+    assert_eq!((a.x, a.y, a.is_pinned), (-500, 40, true));
+    assert_eq!((entry.x, entry.y, entry.is_pinned), (0, 0, false));
+    assert_apart(&layout);
+}
+
+#[test]
+fn cards_make_room_for_those_that_were_placed() {
+    let text = tool(
+        "      - { id: entry, type: entry, next: a }
+      - { id: a, type: transform, transform: { expr: '1' }, next: exit, position: { x: 10, y: 20 } }
+      - { id: exit, type: exit, position: { x: 60, y: 30 } }\n",
+    );
+    let layout = laid(&text);
+    let (entry, a, exit) = (find(&layout, "entry"), find(&layout, "a"), find(&layout, "exit"));
+    assert_eq!((a.x, a.y), (10, 20));
+    assert!(exit.x >= a.x + a.width && exit.y == 30, "{exit:?}");
+    assert!(entry.x >= exit.x + exit.width, "{entry:?}");
+    assert_apart(&layout);
+}
+
+#[test]
+fn a_new_node_stands_beside_what_leads_to_it() {
+    let node = |id: &str, next: &str, place: &str| {
+        format!("      - {{ id: {id}, type: transform, transform: {{ expr: '1' }}, next: {next}{place} }}\n")
+    };
+    let text = tool(
+        &[
+            "      - { id: entry, type: entry, next: a, position: { x: 5000, y: 0 } }\n".to_owned(),
+            node("a", "new", ", position: { x: 5000, y: 140 }"),
+            node("new", "b", ""),
+            node("b", "exit", ", position: { x: 5600, y: 140 }"),
+            "      - { id: exit, type: exit, position: { x: 5600, y: 280 } }\n".to_owned(),
+        ]
+        .concat(),
+    );
+    let layout = laid(&text);
+    let (a, new) = (find(&layout, "a"), find(&layout, "new"));
+    assert_eq!(new.x, a.x);
+    assert!(new.y > a.y + a.height, "{new:?}");
+    assert_apart(&layout);
+}
+
+#[test]
+fn places_that_are_none_are_not_followed() {
+    for position in ["{ x: 1 }", "{ x: a, y: 1 }", "{ x: 1.0e+300, y: 0 }", "{ x: .nan, y: 0 }"] {
+        let text = tool(&format!(
+            "      - {{ id: entry, type: entry, next: exit, position: {position} }}
+      - {{ id: exit, type: exit }}\n"
+        ));
+        let layout = laid(&text);
+        assert!(layout.nodes.iter().all(|node| !node.is_pinned), "{position}");
+    }
+}
+
+fn workflow(places: [(i32, i32); 3]) -> Layout {
+    let [start, call, end] = places.map(|(x, y)| format!("position: {{ x: {x}, y: {y} }}"));
+    let text = format!(
+        "server: {{ name: a, version: '1' }}\ntools: []\nworkflows:
+  - name: w
+    workflowType: tools/call
+    nodes:
+      - {{ id: start, type: start, next: call, {start} }}
+      - {{ id: call, type: mcp-call, next: end, {call} }}
+      - {{ id: end, type: end, {end} }}\n"
+    );
+    let (file, _) = mcpgraph_config::read_graph(&Source::new("graph.yaml", text), &|_| None);
+    layout_workflow(&file.unwrap().workflows[0])
+}
+
+#[test]
+fn a_workflow_is_drawn_as_its_editor_drew_it_if_the_cards_fit() {
+    let drawn = workflow([(0, 0), (300, 0), (600, 0)]);
+    assert!(drawn.nodes.iter().all(|node| node.is_pinned));
+    assert_eq!(find(&drawn, "end").x, 600);
+    let crowded = workflow([(0, 0), (125, 0), (250, 0)]);
+    assert!(crowded.nodes.iter().all(|node| !node.is_pinned));
+    assert_apart(&crowded);
+}

@@ -101,3 +101,37 @@ async fn only_new_changes_are_told_when_asked() {
     let told = changes.until("runs").await;
     assert!(told.data.contains(&new) && !told.data.contains(&old), "{}", told.data);
 }
+
+#[tokio::test]
+async fn steps_are_found_by_an_expression() {
+    let world = World::with_file(GRAPH).await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 3}}"#).await;
+    finished(&world, &run).await;
+    let find = async |expression: &str| {
+        let body = Value::from(mcpgraph_value::Map::from_iter([("expression", expression)]));
+        world.post(&format!("/api/runs/{run}/find"), &body.to_json()).await.json()
+    };
+    let steps = |found: &Value| found.get("steps").unwrap().to_json();
+    // entry, then count and more three times, then exit.
+    assert_eq!(steps(&find("output.sum > 2").await), "[3,5,7]");
+    assert_eq!(steps(&find("node = 'more' and edge = 'count'").await), "[2,4]");
+    assert_eq!(steps(&find("kind = 'transform' and status = 'done'").await), "[1,3,5]");
+    let all = find("durationMs >= 0").await;
+    assert_eq!(all.get("looked"), Some(&8.into()));
+    assert_eq!(all.get("cut"), Some(&Value::Bool(false)));
+    assert!(all.get("error").is_none(), "{all:?}");
+
+    let unreadable = find("output.(").await;
+    assert_eq!(steps(&unreadable), "[]");
+    assert!(unreadable.get("error").unwrap().get("position").is_some(), "{unreadable:?}");
+    // An error in one step says so, and the others are still looked at.
+    let partial = find("node = 'entry' ? $number('x') : node = 'exit'").await;
+    assert_eq!(steps(&partial), "[7]");
+    assert!(partial.get("error").unwrap().get("message").is_some(), "{partial:?}");
+    let endless = find("($f := function($n) { $f($n + 1) }; $f(0))").await;
+    assert!(endless.get("error").is_some() && steps(&endless) == "[]", "{endless:?}");
+
+    assert_eq!(world.post(&format!("/api/runs/{run}/find"), "{}").await.status, 400);
+    let nobody = "/api/runs/01939393-0000-7000-8000-000000000000/find";
+    assert_eq!(world.post(nobody, r#"{"expression": "true"}"#).await.status, 404);
+}

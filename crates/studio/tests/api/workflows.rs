@@ -135,3 +135,16 @@ async fn a_workflow_of_the_file_is_changed_in_its_text() {
     let gone = world.post("/api/draft", &Value::from(asked).to_json()).await;
     assert!(!gone.text("text").contains("guard"), "{}", gone.text("text"));
 }
+
+#[tokio::test]
+async fn a_script_is_checked_without_being_kept() {
+    let world = World::new(true).await;
+    let good = world.post("/api/hook-modules/check", r#"{"script": "return {}"}"#).await;
+    assert_eq!(good.json().get("errors"), Some(&Value::from(0)));
+    let bad = world.post("/api/hook-modules/check", r#"{"script": "const a = 1;\nreturn {"}"#).await;
+    let problem = bad.json().get("diagnostics").unwrap().as_array().unwrap()[0].clone();
+    assert_eq!(problem.get("code").and_then(Value::as_str), Some("MG0557"));
+    assert_eq!(problem.get("line"), Some(&Value::from(2)));
+    assert_eq!(world.post("/api/hook-modules/check", "{}").await.status, 400);
+    assert_eq!(world.get("/api/hook-modules").await.body, r#"{"hookModules":[]}"#);
+}

@@ -1,5 +1,6 @@
 //! Scripts: found, and checked for their syntax.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use mcpgraph_config::Text;
@@ -78,22 +79,23 @@ fn find<'f>(file: &'f GraphFile, name: &Text, report: &mut Report) -> Option<&'f
 }
 
 fn check_script(script: &Text, report: &mut Report) -> Option<()> {
-    let Err(error) = check(script) else { return Some(()) };
-    let span = match error.place {
-        Some(place) => {
-            let start = offset(script, place);
-            script.locate(report.source(), start..(start + 1).min(script.len()))
-        }
-        None => script.span(),
-    };
-    report.push(
-        Diagnostic::error(codes::SCRIPT_SYNTAX, format!("the script cannot be read: {error}"))
-            .at(report.source(), span, "")
-            .hint(
-                "a script is the body of an async function: `await` and `return` may be used in it",
-            ),
-    );
+    let Some((range, problem)) = script_problem(script) else { return Some(()) };
+    let span = range.map_or(script.span(), |range| script.locate(report.source(), range));
+    report.push(problem.at(report.source(), span, ""));
     None
+}
+
+/// Why a text cannot be the script of a hook, and where in it, as far as that is known.
+pub fn script_problem(script: &str) -> Option<(Option<Range<usize>>, Diagnostic)> {
+    let error = check(script).err()?;
+    let range = error.place.map(|place| {
+        let start = offset(script, place);
+        start..start + script[start..].chars().next().map_or(0, char::len_utf8)
+    });
+    let problem =
+        Diagnostic::error(codes::SCRIPT_SYNTAX, format!("the script cannot be read: {error}"))
+            .hint("a script is the body of an async function: `await` and `return` may be used in it");
+    Some((range, problem))
 }
 
 /// Where in the text a place is.
