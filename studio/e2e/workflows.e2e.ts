@@ -161,14 +161,17 @@ describe.each<Theme>(['light', 'dark'])('a module, in the %s theme', (theme) => 
     expect(page.url()).toContain('#/modules/guard');
     await look(page, 'module', theme);
 
-    await page.getByRole('region', { name: 'Workflows' }).getByText('workflow').click();
+    await page.getByRole('region', { name: 'Workflows' }).getByRole('button').first().click();
     await card(page, 'hook').click();
     await page.getByLabel('Code').selectOption('guard');
     await page.getByRole('button', { name: 'Open the module' }).waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Saved' }).waitFor();
     await page.getByRole('button', { name: 'Open the module' }).click();
-    await page.getByRole('region', { name: 'Used by' }).getByText('workflow').waitFor();
+    await page
+      .getByRole('region', { name: 'Used by' })
+      .getByRole('button', { name: 'workflow' })
+      .waitFor();
     await page.getByRole('button', { name: 'Remove the module' }).click();
     await page.getByRole('alert').getByText('is used by workflow').waitFor();
     await look(page, 'module-used', theme);

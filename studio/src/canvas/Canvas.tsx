@@ -53,7 +53,7 @@ interface Props {
 
 /** Any graph: cards with what they are and what became of them, and what leads from one to another. */
 export function Canvas({ view, grammar, edits }: Props) {
-  const { tool, node, step, go } = useLocation();
+  const { node, step, go } = useLocation();
   const isRun = useRun((state) => state.id !== null);
   const theme = usePreferences((state) => state.theme);
   const [selectedEdge, setEdge] = useState<string | null>(null);
@@ -83,7 +83,7 @@ export function Canvas({ view, grammar, edits }: Props) {
       }),
     [edges, selectedEdge, moved],
   );
-  useFit(tool);
+  useFit(`${view.pointer} ${view.name}`);
   const hasRoom = useStore((flow) => flow.width >= MAP_WIDTH);
 
   const onConnect = ({ source, target }: Connection) => edits?.connect(source, target);
@@ -198,14 +198,14 @@ function useMoves(view: GraphView, edits: CanvasEdits | null) {
 }
 
 /** The whole graph is shown when there is another one, another place for it, or by the key `f`. */
-function useFit(tool: string | null) {
+function useFit(graph: string) {
   const { fitView } = useReactFlow();
   const size = useStore((flow) => `${flow.width}×${flow.height}`);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the tool and the size alone
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the graph and the size alone
   useEffect(() => {
     const timer = setTimeout(() => void fitView(FIT), 30);
     return () => clearTimeout(timer);
-  }, [tool, size, fitView]);
+  }, [graph, size, fitView]);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key === 'f' && isPlain(event)) void fitView(FIT);

@@ -21,12 +21,10 @@ function GraphEdge({ data, source, target }: EdgeProps<LinkEdge>) {
   const link = data?.link;
   const state = useTaken(source, target);
   const showsText = useStore((flow) => flow.transform[2] >= LABEL_ZOOM);
-  const from = useBox(source);
-  const to = useBox(target);
-  const around = useBox(useStore((flow) => flow.nodeLookup.get(source)?.parentId) ?? '');
+  const { from, to, around } = useBoxes(source, target);
   if (!link) return null;
   const bends = link.bends.map(([x, y]): Point => [x + around.x, y + around.y]);
-  const route = routeOf(from, to, link.back ? data.side : null, bends);
+  const route = routeOf(from, to, link.back ? data.side : null, bends, data.off);
   const text = textOf(link);
   const classes = [link.kind === 'error' && 'error', state].filter(Boolean).join(' ');
   return (
@@ -50,15 +48,23 @@ function GraphEdge({ data, source, target }: EdgeProps<LinkEdge>) {
   );
 }
 
-/** Where a card is on the canvas, also while it is moved. */
-function useBox(id: string): Box {
+/** Where the cards at its ends are on the canvas, also while one is moved, and what is around them. */
+function useBoxes(source: string, target: string) {
   const text = useStore((flow) => {
-    const node = flow.nodeLookup.get(id);
-    const { x, y } = node?.internals.positionAbsolute ?? { x: 0, y: 0 };
-    return `${x},${y},${node?.width ?? 0},${node?.height ?? 0}`;
+    const box = (id: string | undefined) => {
+      const node = id === undefined ? undefined : flow.nodeLookup.get(id);
+      const { x, y } = node?.internals.positionAbsolute ?? { x: 0, y: 0 };
+      return `${x},${y},${node?.width ?? 0},${node?.height ?? 0}`;
+    };
+    return [source, target, flow.nodeLookup.get(source)?.parentId].map(box).join(';');
   });
-  const [x = 0, y = 0, width = 0, height = 0] = text.split(',').map(Number);
-  return { x, y, width, height };
+  const [from = NOWHERE, to = NOWHERE, around = NOWHERE] = text.split(';').map((box): Box => {
+    const [x = 0, y = 0, width = 0, height = 0] = box.split(',').map(Number);
+    return { x, y, width, height };
+  });
+  return { from, to, around };
 }
+
+const NOWHERE: Box = { x: 0, y: 0, width: 0, height: 0 };
 
 export default memo(GraphEdge);

@@ -5,7 +5,13 @@ import type { Grammar } from '../model/grammar';
 
 export type CardData = { placed: PlacedNode; node: NodeDefinition | undefined };
 export type CardNode = Node<CardData>;
-export type LinkData = { link: GraphLink; side: number };
+export type LinkData = {
+  link: GraphLink;
+  /** The number of an arc among those at the side. */
+  side: number;
+  /** How far it stands off the middle, where several lead from one card to the same other. */
+  off: number;
+};
 export type LinkEdge = Edge<LinkData>;
 
 /** What each node says, by its id. A tool that is one command says it itself. */
@@ -56,15 +62,25 @@ function typeOf(placed: PlacedNode): string {
 export const linkId = (link: GraphLink): string =>
   `${link.from}→${link.to}:${link.kind}${link.index ?? ''}`;
 
+/** The room for edges that lead from one card to the same other. */
+const TWINS_WIDTH = 180;
+
 export function toEdges(view: GraphView): LinkEdge[] {
   let arcs = 0;
+  const pair = ({ from, to }: GraphLink) => `${from}→${to}`;
+  const pairs = Map.groupBy(view.links, pair);
+  const off = (link: GraphLink) => {
+    const twins = pairs.get(pair(link)) ?? [];
+    const step = twins.length > 1 ? TWINS_WIDTH / (twins.length - 1) : 0;
+    return step * twins.indexOf(link) - (twins.length > 1 ? TWINS_WIDTH / 2 : 0);
+  };
   return view.links.map((link) => ({
     id: linkId(link),
     source: link.from,
     target: link.to,
     type: 'link',
     ariaLabel: `from ${link.from} to ${link.to}`,
-    data: { link, side: link.back ? arcs++ : 0 },
+    data: { link, side: link.back ? arcs++ : 0, off: off(link) },
     zIndex: 1,
   }));
 }

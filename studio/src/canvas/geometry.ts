@@ -34,17 +34,23 @@ function headAt([x, y]: Point, [dx, dy]: Point): Point[] {
  * How an edge goes from one card to another: down from the one to the top of the other, across
  * from side to side where they stand beside each other, or in an arc where it leads back up.
  */
-export function routeOf(from: Box, to: Box, back: number | null, bends: Point[]): Route {
+export function routeOf(
+  from: Box,
+  to: Box,
+  back: number | null,
+  bends: Point[],
+  off: number,
+): Route {
   if (back !== null) return sideArc(from, to, back);
-  if (to.y >= from.y + from.height) return downward(from, to, bends);
+  if (to.y >= from.y + from.height) return downward(from, to, bends, off);
   if (to.x >= from.x + from.width || to.x + to.width <= from.x) return across(from, to);
   return sideArc(from, to, 0);
 }
 
 /** From the bottom of a card to the top of another, past the places it has to pass. */
-function downward(from: Box, to: Box, bends: Point[]): Route {
-  const start: Point = [from.x + from.width / 2, from.y + from.height];
-  const tip: Point = [to.x + to.width / 2, to.y - 1];
+function downward(from: Box, to: Box, bends: Point[], off: number): Route {
+  const start: Point = [from.x + from.width / 2 + off, from.y + from.height];
+  const tip: Point = [to.x + to.width / 2 + off, to.y - 1];
   const points = [start, ...bends, [tip[0], tip[1] - HEAD + 2] as Point];
   let path = `M ${start[0]} ${start[1]}`;
   for (let index = 1; index < points.length; index += 1) {

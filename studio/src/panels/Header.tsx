@@ -36,6 +36,7 @@ export function Header() {
   const { theme, set } = usePreferences();
   const show = useDialogs((state) => state.show);
   const { next, icon, label } = THEMES[theme];
+  const shown = SHOWN_AS[screen] ?? screen;
   return (
     <header className="head">
       <span className="brand">
@@ -57,11 +58,9 @@ export function Header() {
           <button
             key={id}
             type="button"
-            aria-current={id === (SHOWN_AS[screen] ?? screen) ? 'page' : undefined}
+            aria-current={id === shown ? 'page' : undefined}
             // The screen that is open goes back to its list.
-            onClick={() =>
-              go(id === screen ? { ...BEGINNING, screen: id } : { screen: id }, 'push')
-            }
+            onClick={() => go(id === shown ? { ...BEGINNING, screen: id } : { screen: id }, 'push')}
           >
             {label}
           </button>

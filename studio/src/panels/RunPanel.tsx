@@ -10,13 +10,15 @@ import { SchemaForm } from './SchemaForm';
 interface Props {
   tool: ToolSummary;
   isDirty: boolean;
+  /** How many errors the file has. */
+  errors: number;
   onRun: (input: JsonObject, paused: boolean) => void;
 }
 
 const NONE: JsonObject[] = [];
 
 /** The arguments of the next run: a form made of the schema, or JSON. */
-export function RunPanel({ tool, isDirty, onRun }: Props) {
+export function RunPanel({ tool, isDirty, errors, onRun }: Props) {
   const recent = useInputs((state) => state.byTool[tool.name] ?? NONE);
   const [input, setInput] = useState<JsonObject>(() => recent[0] ?? example(tool.inputSchema));
   const [raw, setRaw] = useState<string | null>(null);
@@ -100,6 +102,11 @@ export function RunPanel({ tool, isDirty, onRun }: Props) {
         <SchemaForm schema={tool.inputSchema} value={input} onChange={setInput} />
       ) : (
         <p className="muted">This tool takes no arguments.</p>
+      )}
+      {errors > 0 && (
+        <p className="callout warn">
+          The file has {plural(errors, 'error')}. What runs is the file as it was before.
+        </p>
       )}
       <div className="row">
         <Button icon="play" look="primary" type="submit" disabled={problem !== null}>

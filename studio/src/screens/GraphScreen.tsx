@@ -42,6 +42,7 @@ export function GraphScreen() {
       key={summary.name}
       tool={summary}
       isDirty={editor.isDirty}
+      errors={editor.report?.errors ?? 0}
       onRun={(input, paused) => void begin(input, paused)}
     />
   );

@@ -20,7 +20,10 @@ export function ModuleScreen({ id }: { id: string }) {
   const isDirty = isModuleDirty(module);
   const go = useLocation((location) => location.go);
   const { text, name, report, failure, isSaving, open, type, undo, redo, save } = module;
-  useEffect(() => void open(id), [id, open]);
+  useEffect(() => {
+    void open(id);
+    void useModules.getState().load();
+  }, [id, open]);
   useKeys({ editor: module });
   const marks = useMemo(() => marksOf(report?.diagnostics ?? [], text), [report, text]);
   if (failure !== null || module.id !== id) {

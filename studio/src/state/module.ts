@@ -128,6 +128,7 @@ export const useModule = create<ModuleState>((set, get) => {
         if (saved) await api.removeHookModule(id);
       } catch (error) {
         set({ refusal: messageOf(error) });
+        await useModules.getState().load();
         return;
       }
       set({ id: null, saved: null, ...beginning('') });

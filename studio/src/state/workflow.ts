@@ -5,6 +5,7 @@ import { pretty } from '../model/format';
 import { beginning } from '../model/history';
 import { parseJson } from '../model/schema';
 import { useLocation } from './location';
+import { useModules } from './modules';
 import { notify } from './notices';
 import { type GraphTextual, typing } from './textual';
 import { useWorkflows } from './workflows';
@@ -119,7 +120,7 @@ export const useWorkflow = create<WorkflowState>((set, get) => {
         set({ id: now, saved: text });
         if (now !== id) useLocation.getState().go({ tool: now });
         notify('success', `Saved ${definition.name} to the store`);
-        await useWorkflows.getState().load();
+        await Promise.all([useWorkflows.getState().load(), useModules.getState().load()]);
         return true;
       } catch (error) {
         notify('error', messageOf(error));

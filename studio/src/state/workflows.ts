@@ -1,6 +1,7 @@
 import { create } from 'zustand';
 import { api, messageOf } from '../api/client';
 import type { WorkflowSummary, WorkflowTemplate } from '../api/types';
+import { useModules } from './modules';
 import { notify } from './notices';
 
 interface WorkflowsState {
@@ -23,7 +24,7 @@ export const useWorkflows = create<WorkflowsState>((set, get) => {
     } catch (error) {
       notify('error', messageOf(error));
     }
-    await get().load();
+    await Promise.all([get().load(), useModules.getState().load()]);
   };
   return {
     stored: null,

@@ -155,3 +155,56 @@ async fn servers_tell_how_they_stand() {
     assert_eq!(texts(list(&after, "servers"), "stderr"), ["no key\n"]);
     assert_eq!(world.get("/api/upstreams/other/tools").await.status, 404);
 }
+
+#[tokio::test]
+async fn a_node_stands_where_it_was_put_which_is_no_edit() {
+    let world = World::with_file(GRAPH).await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 1}}"#).await;
+    world.follow(&format!("/api/runs/{run}/events"), "").await.all().await;
+    let document = world.get("/api/graphs").await.json();
+    let moved = document.get("text").and_then(Value::as_str).unwrap().replace(
+        "{ id: entry, type: entry, next: count }",
+        "{ id: entry, type: entry, next: count, position: { x: 700, y: 10 } }",
+    );
+    let asked = Map::from_iter([("text", Value::from(&*moved)), ("tool", "sum_to".into())]);
+    let drawn = world.post("/api/draft", &Value::from(asked).to_json()).await.json();
+    let nodes = drawn.get("view").unwrap().get("nodes").unwrap().as_array().unwrap().clone();
+    let entry = nodes.iter().find(|node| node.get("id") == Some(&"entry".into())).unwrap();
+    assert_eq!((entry.get("x"), entry.get("y")), (Some(&700.into()), Some(&10.into())));
+    let pinned = nodes.iter().filter(|node| node.get("pinned") == Some(&Value::Bool(true)));
+    assert_eq!(pinned.count(), 1);
+
+    let etag = document.get("etag").and_then(Value::as_str).unwrap();
+    let body = Value::from(Map::from_iter([("text", &*moved)])).to_json();
+    let seen = format!("Content-Type: application/json\r\nIf-Match: \"{etag}\"\r\n");
+    let saved = world.send("PUT", "/api/graphs", &seen, Some(&body)).await;
+    assert_eq!(saved.status, 200, "{}", saved.body);
+    assert_eq!(world.get(&format!("/api/runs/{run}/edited")).await.body, r#"{"edited":[]}"#);
+}
+
+#[tokio::test]
+async fn modules_and_servers_of_the_file_are_told() {
+    let text = "\
+server: { name: g, version: '1' }
+mcpServers:
+  near: { command: serve, args: [--root, '${GRAPH_DIR}'] }
+  far: { url: 'https://example.com/mcp' }
+tools: []
+hookModules: { pass: 'return {}' }
+workflows:
+  - name: guard
+    workflowType: tools/call
+    nodes:
+      - { id: start, type: start, next: hook }
+      - { id: hook, type: hook, hook: { module: pass }, next: call }
+      - { id: call, type: mcp-call, next: end }
+      - { id: end, type: end }
+";
+    let world = World::with_file(text).await;
+    let document = world.get("/api/graphs").await.json();
+    let modules = document.get("hookModules").unwrap().to_json();
+    assert_eq!(modules, r#"[{"name":"pass","usedBy":["guard"]}]"#);
+    let servers = document.get("servers").unwrap().as_array().unwrap().clone();
+    let starts: Vec<_> = servers.iter().filter_map(|it| it.get("starts")?.as_str()).collect();
+    assert_eq!(starts, ["serve --root ${GRAPH_DIR}", "https://example.com/mcp"]);
+}

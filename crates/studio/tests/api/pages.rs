@@ -38,6 +38,10 @@ async fn strangers_are_let_in_nowhere() {
         "/api/graphs".to_owned(),
         "/api/graphs/sum_to".to_owned(),
         "/api/upstreams".to_owned(),
+        "/api/requests".to_owned(),
+        "/api/workflows".to_owned(),
+        "/api/hook-modules".to_owned(),
+        "/api/procedures".to_owned(),
         "/api/changes".to_owned(),
         format!("/api/runs/{run}/events"),
         format!("/api/runs/{run}/diff?a=0&b=1"),
@@ -49,7 +53,10 @@ async fn strangers_are_let_in_nowhere() {
             assert_eq!(answer.status, 403, "{path} {headers}");
         }
     }
-    for path in ["/api/draft", "/api/expr/test", "/api/runs"] {
+    let find = format!("/api/runs/{run}/find");
+    let paths =
+        ["/api/draft", "/api/expr/test", "/api/runs", "/api/hook-modules/check", &find];
+    for path in paths {
         let foreign = "Origin: https://evil.example\r\nContent-Type: application/json\r\n";
         assert_eq!(world.send("POST", path, foreign, Some("{}")).await.status, 403, "{path}");
         let form = "Content-Type: text/plain\r\n";

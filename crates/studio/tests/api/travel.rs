@@ -128,7 +128,7 @@ async fn steps_are_found_by_an_expression() {
     let partial = find("node = 'entry' ? $number('x') : node = 'exit'").await;
     assert_eq!(steps(&partial), "[7]");
     assert!(partial.get("error").unwrap().get("message").is_some(), "{partial:?}");
-    let endless = find("($f := function($n) { $f($n + 1) }; $f(0))").await;
+    let endless = find("node = 'entry' ? ($f := function($n) { $f($n + 1) }; $f(0))").await;
     assert!(endless.get("error").is_some() && steps(&endless) == "[]", "{endless:?}");
 
     assert_eq!(world.post(&format!("/api/runs/{run}/find"), "{}").await.status, 400);
