@@ -166,7 +166,8 @@ impl Body {
     /// Moves the cards that somebody has placed to where they belong.
     fn pin(&mut self, pins: &[Option<Pin>]) {
         let sizes: Vec<Size> = self.cards.iter().map(|card| card.size).collect();
-        let arrows: Vec<(usize, usize)> = self.links.iter().map(|(from, to, _)| (*from, *to)).collect();
+        let arrows: Vec<(usize, usize)> =
+            self.links.iter().map(|(from, to, _)| (*from, *to)).collect();
         pins::follow(&mut self.laid, &sizes, &arrows, pins);
         for (card, pin) in self.cards.iter_mut().zip(pins) {
             card.is_pinned = pin.is_some();

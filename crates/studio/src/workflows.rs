@@ -207,9 +207,8 @@ async fn check_script(sent: Body) -> Result<Response, Problem> {
     let script = sent.get("script").and_then(Value::as_str).map(str::to_owned);
     let script = script.ok_or_else(|| Problem::invalid("`script` must be text"))?;
     let found = tokio::task::spawn_blocking(move || check_module(&script)).await;
-    let found = found.map_err(|_| {
-        Problem::internal("the script could not be checked by a fault of mcpgraph")
-    })?;
+    let found = found
+        .map_err(|_| Problem::internal("the script could not be checked by a fault of mcpgraph"))?;
     Ok(json_answer(&problems(&found)))
 }
 

@@ -52,9 +52,8 @@ impl Area {
 /// places were found for other boxes, by an editor with smaller ones.
 pub(super) fn are_apart(pins: &[Option<Pin>], size: Size) -> bool {
     let areas: Vec<Area> = pins.iter().flatten().map(|pin| Area::new(*pin, size)).collect();
-    let is_alone = |(index, area): (usize, &Area)| {
-        !areas[index + 1..].iter().any(|other| area.is_on(other))
-    };
+    let is_alone =
+        |(index, area): (usize, &Area)| !areas[index + 1..].iter().any(|other| area.is_on(other));
     areas.iter().enumerate().all(is_alone)
 }
 
@@ -81,9 +80,10 @@ pub(super) fn follow(
     let mut taken: Vec<Area> = Vec::with_capacity(boxes.len());
     for index in order {
         let wanted = pins[index].unwrap_or_else(|| {
-            let leads = arrows.iter().zip(&laid.routes).find(|((from, to), route)| {
-                *to == index && *from != index && !route.is_back
-            });
+            let leads = arrows
+                .iter()
+                .zip(&laid.routes)
+                .find(|((from, to), route)| *to == index && *from != index && !route.is_back);
             let (x, y) = before[index];
             match leads.filter(|_| follows_others) {
                 Some(((from, _), _)) => {

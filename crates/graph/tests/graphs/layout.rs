@@ -203,7 +203,9 @@ fn cards_make_room_for_those_that_were_placed() {
 #[test]
 fn a_new_node_stands_beside_what_leads_to_it() {
     let node = |id: &str, next: &str, place: &str| {
-        format!("      - {{ id: {id}, type: transform, transform: {{ expr: '1' }}, next: {next}{place} }}\n")
+        format!(
+            "      - {{ id: {id}, type: transform, transform: {{ expr: '1' }}, next: {next}{place} }}\n"
+        )
     };
     let text = tool(
         &[

@@ -54,8 +54,7 @@ async fn strangers_are_let_in_nowhere() {
         }
     }
     let find = format!("/api/runs/{run}/find");
-    let paths =
-        ["/api/draft", "/api/expr/test", "/api/runs", "/api/hook-modules/check", &find];
+    let paths = ["/api/draft", "/api/expr/test", "/api/runs", "/api/hook-modules/check", &find];
     for path in paths {
         let foreign = "Origin: https://evil.example\r\nContent-Type: application/json\r\n";
         assert_eq!(world.send("POST", path, foreign, Some("{}")).await.status, 403, "{path}");

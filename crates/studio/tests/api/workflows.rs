@@ -141,7 +141,8 @@ async fn a_script_is_checked_without_being_kept() {
     let world = World::new(true).await;
     let good = world.post("/api/hook-modules/check", r#"{"script": "return {}"}"#).await;
     assert_eq!(good.json().get("errors"), Some(&Value::from(0)));
-    let bad = world.post("/api/hook-modules/check", r#"{"script": "const a = 1;\nreturn {"}"#).await;
+    let bad =
+        world.post("/api/hook-modules/check", r#"{"script": "const a = 1;\nreturn {"}"#).await;
     let problem = bad.json().get("diagnostics").unwrap().as_array().unwrap()[0].clone();
     assert_eq!(problem.get("code").and_then(Value::as_str), Some("MG0557"));
     assert_eq!(problem.get("line"), Some(&Value::from(2)));

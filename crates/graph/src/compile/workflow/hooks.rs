@@ -94,7 +94,9 @@ pub fn script_problem(script: &str) -> Option<(Option<Range<usize>>, Diagnostic)
     });
     let problem =
         Diagnostic::error(codes::SCRIPT_SYNTAX, format!("the script cannot be read: {error}"))
-            .hint("a script is the body of an async function: `await` and `return` may be used in it");
+            .hint(
+                "a script is the body of an async function: `await` and `return` may be used in it",
+            );
     Some((range, problem))
 }
 
