@@ -10,10 +10,19 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
+/** Where a card is, once the graph has been fitted into its place. */
+async function resting(page: Page, id: string) {
+  for (let last = ''; ; ) {
+    const box = await card(page, id).boundingBox();
+    if (box && JSON.stringify(box) === last) return box;
+    last = JSON.stringify(box);
+    await page.waitForTimeout(150);
+  }
+}
+
 /** Takes a card with the mouse and puts it elsewhere. */
 async function drag(page: Page, id: string, dx: number, dy: number) {
-  const box = await card(page, id).boundingBox();
-  if (!box) throw new Error(`there is no card ${id}`);
+  const box = await resting(page, id);
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   await page.mouse.move(x, y);
   await page.mouse.down();
@@ -29,7 +38,7 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     const studio = await Studio.start(example('loops.yaml'));
     const { page, complaints } = await openPage(browser, `${studio.url}#/graph/sum_to_n`, theme);
     await card(page, 'result').waitFor();
-    const before = await left(page, 'result');
+    const before = (await resting(page, 'result')).x;
 
     await drag(page, 'result', 260, 40);
     await page.getByRole('button', { name: 'Save', exact: true }).waitFor();

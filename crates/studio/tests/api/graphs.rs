@@ -187,7 +187,7 @@ async fn modules_and_servers_of_the_file_are_told() {
     let text = "\
 server: { name: g, version: '1' }
 mcpServers:
-  near: { command: serve, args: [--root, '${GRAPH_DIR}'] }
+  near: { command: serve, args: [--root, files] }
   far: { url: 'https://example.com/mcp' }
 tools: []
 hookModules: { pass: 'return {}' }
@@ -206,5 +206,5 @@ workflows:
     assert_eq!(modules, r#"[{"name":"pass","usedBy":["guard"]}]"#);
     let servers = document.get("servers").unwrap().as_array().unwrap().clone();
     let starts: Vec<_> = servers.iter().filter_map(|it| it.get("starts")?.as_str()).collect();
-    assert_eq!(starts, ["serve --root ${GRAPH_DIR}", "https://example.com/mcp"]);
+    assert_eq!(starts, ["serve --root files", "https://example.com/mcp"]);
 }
