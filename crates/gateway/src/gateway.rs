@@ -136,7 +136,7 @@ impl Gateway {
     }
 
     async fn list(&self, view: &View, kind: Kind) -> Raw {
-        let listed = listing::items(&self.upstreams, &view.offer.exposed, kind).await;
+        let listed = listing::items(&self.upstreams, &view.offer, kind).await;
         let Listed { items, left_out } = view.of(kind, listed);
         let items: Vec<Raw> = items.into_iter().map(|item| item.raw).collect();
         listing::result(kind, &items, &left_out)
@@ -199,7 +199,7 @@ impl Gateway {
             params.insert("arguments".to_owned(), arguments);
         }
         let result = self.pass_named(&server, &inner, call, params).await?;
-        self.tasks.notice(&server, &result);
+        self.tasks.notice(&server, &call.client, &result);
         Ok(result)
     }
 
@@ -280,7 +280,7 @@ impl Gateway {
         about(call, &id);
         let server = self
             .tasks
-            .server(&id)
+            .server(&id, &call.client)
             .filter(|server| view.grant.sees_some_of(server))
             .ok_or_else(|| RpcError::invalid_params(format!("Unknown task: {id}")))?;
         relay::pass(&self.parking, &self.upstreams, &server, call, params).await

@@ -1,19 +1,32 @@
 //! Lists over the graph and all exposed servers.
 
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use mcpgraph_mcp::message::{Raw, raw};
 use mcpgraph_upstream::{ItemInfo, UpstreamError, Upstreams};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::json;
+use tokio::time::error::Elapsed;
 
-use crate::adapt;
 use crate::names::Exposed;
+use crate::{Offer, adapt};
 
 /// How long one server may take to tell what it offers. A list comes without those that take
 /// longer, and says so.
 pub(crate) const LIST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a server may take that took longer than that a while ago, and how long this while is.
+/// Otherwise one that hangs would make every list take as long as one may.
+const LATE_PATIENCE: Duration = Duration::from_secs(1);
+const LATE: Duration = Duration::from_secs(30);
+
+/// The servers that took too long, and since when.
+#[derive(Default)]
+pub(crate) struct Late(Mutex<HashMap<String, Instant>>);
 
 /// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +84,7 @@ impl Kind {
         self,
         upstreams: &Upstreams,
         server: &str,
-    ) -> Result<std::sync::Arc<Vec<ItemInfo>>, UpstreamError> {
+    ) -> Result<Arc<Vec<ItemInfo>>, UpstreamError> {
         match self {
             Self::Tools => upstreams.list_tools(server).await,
             Self::Resources => upstreams.list_resources(server).await,
@@ -83,32 +96,66 @@ impl Kind {
 
 /// The items of all exposed servers, in the order of the configuration. A server that fails or
 /// takes too long never holds up the others.
-pub(crate) async fn items(upstreams: &Upstreams, exposed: &[Exposed], kind: Kind) -> Listed {
-    let lists = join_all(exposed.iter().map(|exposed| async move {
-        match tokio::time::timeout(LIST_PATIENCE, kind.of(upstreams, &exposed.server)).await {
-            Ok(Ok(items)) => Ok((exposed, items)),
-            Ok(Err(error)) => Err((exposed, error.to_string())),
-            Err(_) => Err((exposed, format!("no answer within {} s", LIST_PATIENCE.as_secs()))),
+pub(crate) async fn items(upstreams: &Upstreams, offer: &Offer, kind: Kind) -> Listed {
+    let lists = join_all(offer.exposed.iter().map(|exposed| async {
+        let patience = offer.late.patience(&exposed.server);
+        let list = kind.of(upstreams, &exposed.server);
+        let list = tokio::time::timeout(patience, list).await;
+        offer.late.note(&exposed.server, patience, list.is_err());
+        listed(exposed, kind, list, patience)
+    }));
+    let mut all = Listed::default();
+    for Listed { items, left_out } in lists.await {
+        all.items.extend(items);
+        all.left_out.extend(left_out);
+    }
+    all
+}
+
+/// The items of one exposed server, for which there is time.
+pub(crate) async fn of_one(upstreams: &Upstreams, exposed: &Exposed, kind: Kind) -> Listed {
+    let list = tokio::time::timeout(LIST_PATIENCE, kind.of(upstreams, &exposed.server)).await;
+    listed(exposed, kind, list, LIST_PATIENCE)
+}
+
+fn listed(
+    exposed: &Exposed,
+    kind: Kind,
+    list: Result<Result<Arc<Vec<ItemInfo>>, UpstreamError>, Elapsed>,
+    patience: Duration,
+) -> Listed {
+    let error = match list {
+        Ok(Ok(items)) => {
+            let shown =
+                items.iter().filter(|item| kind != Kind::Tools || !exposed.is_hidden(&item.name));
+            let items = shown.map(|item| offered(exposed, kind, item)).collect();
+            return Listed { items, left_out: Vec::new() };
         }
-    }))
-    .await;
-    let mut listed = Listed::default();
-    for list in lists {
-        match list {
-            Ok((exposed, items)) => {
-                let shown = items
-                    .iter()
-                    .filter(|item| kind != Kind::Tools || !exposed.is_hidden(&item.name));
-                listed.items.extend(shown.map(|item| offered(exposed, kind, item)));
-            }
-            Err((exposed, error)) => {
-                let server = exposed.server.clone();
-                tracing::warn!(server, error, "left out of {}", kind.member());
-                listed.left_out.push(LeftOut { server, error });
-            }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("no answer within {} s", patience.as_secs()),
+    };
+    let server = exposed.server.clone();
+    tracing::warn!(server, error, "left out of {}", kind.member());
+    Listed { items: Vec::new(), left_out: vec![LeftOut { server, error }] }
+}
+
+impl Late {
+    /// How long a server may take now.
+    fn patience(&self, server: &str) -> Duration {
+        match self.0.lock().get(server) {
+            Some(since) if since.elapsed() < LATE => LATE_PATIENCE,
+            _ => LIST_PATIENCE,
         }
     }
-    listed
+
+    /// Notes whether a server took longer than it may. Only the full time says that it is late.
+    fn note(&self, server: &str, patience: Duration, is_late: bool) {
+        if !is_late {
+            self.0.lock().remove(server);
+        } else if patience == LIST_PATIENCE {
+            self.0.lock().insert(server.to_owned(), Instant::now());
+        }
+    }
 }
 
 /// An item as clients see it.

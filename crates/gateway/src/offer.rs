@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use crate::listing::Late;
 use crate::names::{Collision, Exposed};
 
 /// What is offered to clients; replaced as a whole when the files change.
@@ -24,6 +25,8 @@ pub struct Offer {
     pub(crate) exposed: Vec<Exposed>,
     /// Whether clients find the tools of exposed servers instead of being shown all of them.
     pub(crate) discovers: bool,
+    /// The servers that took too long to tell what they have.
+    pub(crate) late: Late,
     /// The collisions of names that were told of.
     pub(crate) told: Mutex<HashSet<Collision>>,
     pub(crate) header_parameters: HashMap<Arc<str>, Arc<[HeaderParameter]>>,
@@ -57,6 +60,7 @@ impl Offer {
             runtime,
             exposed: Exposed::among(servers),
             discovers: false,
+            late: Late::default(),
             told: Mutex::default(),
             header_parameters,
         }

@@ -1,5 +1,7 @@
 //! Which server a task runs on, and who may ask for it.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use mcpgraph_mcp::message::{Raw, RpcError, code};
 use mcpgraph_mcp::server::Client;
@@ -14,9 +16,16 @@ pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 /// How many tasks are remembered; the oldest are forgotten first.
 const MAX_TASKS: usize = 10_000;
 
-/// The servers of the tasks that were handed out.
+/// The tasks that were handed out.
 #[derive(Debug, Default)]
-pub(crate) struct Tasks(Mutex<IndexMap<String, String>>);
+pub(crate) struct Tasks(Mutex<IndexMap<String, Known>>);
+
+/// Where a task runs, and whose it is.
+#[derive(Debug)]
+struct Known {
+    server: String,
+    principal: Option<Arc<str>>,
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,8 +42,8 @@ struct Task {
 }
 
 impl Tasks {
-    /// Remembers the server of a result that is a task.
-    pub(crate) fn notice(&self, server: &str, result: &Raw) {
+    /// Remembers the server and the caller of a result that is a task.
+    pub(crate) fn notice(&self, server: &str, client: &Client, result: &Raw) {
         // Looked for as text first: most results are no tasks.
         if !result.get().contains("taskId") {
             return;
@@ -50,12 +59,15 @@ impl Tasks {
         if tasks.len() >= MAX_TASKS {
             tasks.shift_remove_index(0);
         }
-        tasks.insert(id, server.to_owned());
+        let principal = client.principal.clone();
+        tasks.insert(id, Known { server: server.to_owned(), principal });
     }
 
-    /// The server of a task.
-    pub(crate) fn server(&self, id: &str) -> Option<String> {
-        self.0.lock().get(id).cloned()
+    /// The server of a task of this client; somebody else's is none.
+    pub(crate) fn server(&self, id: &str, client: &Client) -> Option<String> {
+        let tasks = self.0.lock();
+        let known = tasks.get(id).filter(|known| known.principal == client.principal)?;
+        Some(known.server.clone())
     }
 }
 

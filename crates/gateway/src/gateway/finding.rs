@@ -14,8 +14,7 @@ impl Gateway {
     /// The tools of exposed servers. Of several with one name the first is offered, and the graph's
     /// own come before all; that there are others is told once.
     pub(super) async fn exposed_tools(&self, offer: &Offer) -> Listed {
-        let Listed { items, left_out } =
-            listing::items(&self.upstreams, &offer.exposed, Kind::Tools).await;
+        let Listed { items, left_out } = listing::items(&self.upstreams, offer, Kind::Tools).await;
         self.shown.note(&offer.exposed, &items);
         let mut own: HashSet<&str> = offer.graph.tools.iter().map(|tool| &*tool.name).collect();
         if offer.discovers {
@@ -81,7 +80,7 @@ impl Gateway {
             // Nobody else can have it; whether it does, the server itself knows best.
             return Some((only.server.clone(), inner.to_owned()));
         }
-        let items = listing::items(&self.upstreams, &offer.exposed, kind).await.items;
+        let items = listing::items(&self.upstreams, offer, kind).await.items;
         let found = items.iter().find(|item| item.name == name)?;
         let (_, inner) = candidates.iter().find(|(exposed, _)| exposed.server == found.server)?;
         Some((found.server.clone(), (*inner).to_owned()))
@@ -98,12 +97,12 @@ impl Gateway {
 
     /// The exposed server that lists a resource with this URI, or a template for it.
     pub(super) async fn find_listed_resource(&self, offer: &Offer, uri: &str) -> Option<String> {
-        let resources = listing::items(&self.upstreams, &offer.exposed, Kind::Resources).await;
+        let resources = listing::items(&self.upstreams, offer, Kind::Resources).await;
         if let Some(found) = resources.items.into_iter().find(|item| item.name == uri) {
             return Some(found.server);
         }
         // The template with the longest fixed beginning says best whose it is.
-        let templates = listing::items(&self.upstreams, &offer.exposed, Kind::Templates).await;
+        let templates = listing::items(&self.upstreams, offer, Kind::Templates).await;
         templates
             .items
             .into_iter()

@@ -131,10 +131,12 @@ impl Gateway {
     async fn look(&self, server: String, why: Why) -> String {
         let offer = self.offer.load_full();
         let exposed = offer.exposed.iter().find(|exposed| exposed.server == server);
-        let exposed = exposed.map_or(&[][..], std::slice::from_ref);
-        let items = listing::items(&self.upstreams, exposed, Kind::Tools).await.items;
+        let items = match exposed {
+            Some(exposed) => listing::of_one(&self.upstreams, exposed, Kind::Tools).await.items,
+            None => Vec::new(),
+        };
         let mut changed = self.shown.replace(&server, &items);
-        if exposed.is_empty() {
+        if exposed.is_none() {
             self.shown.forget(&server);
         }
         match why {

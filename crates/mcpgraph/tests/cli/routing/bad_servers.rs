@@ -37,10 +37,11 @@ fn a_list_is_complete_but_for_them_and_names_them() {
     };
     for era in Era::BOTH {
         let mut served = Served::text(&graph(&servers, &json!({})), era);
-        for _ in 0..2 {
+        // Who was late is not waited for as long again.
+        for bound in [BOUND, BOUND / 3] {
             let began = Instant::now();
             let answer = served.request("tools/list", json!({}));
-            assert!(began.elapsed() < BOUND, "{:?}", began.elapsed());
+            assert!(began.elapsed() < bound, "{:?}", began.elapsed());
             let result = &answer["result"];
             let tools = result["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
             let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
