@@ -103,14 +103,16 @@ pub(crate) fn ask(
 ) -> (u16, Value) {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+        "io.modelcontextprotocol/clientCapabilities": {
+            "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} },
+        },
     });
     let mut headers = format!(
         "{}\r\nAuthorization: Bearer {token}\r\nMCP-Protocol-Version: 2026-07-28\r\n\
          Mcp-Method: {method}",
         server.host()
     );
-    if let Some(name) = params["name"].as_str() {
+    if let Some(name) = params["name"].as_str().or(params["taskId"].as_str()) {
         headers = format!("{headers}\r\nMcp-Name: {name}");
     }
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcpgraph_access::{Grant, NewToken, Tokens};
+use mcpgraph_testkit::environment;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -193,6 +194,24 @@ fn headers_tell_nothing_about_tools() {
     let (unknown_status, unknown) = send(&token, "nothing");
     assert_eq!(status, unknown_status);
     assert_eq!(answer.to_string().replace("mirrored", "nothing"), unknown.to_string());
+}
+
+/// A task is known to the token that began it, whatever others may see of its server.
+#[test]
+fn a_task_is_its_callers() {
+    let Some(server) = environment::fixture_server() else { return };
+    let mut exposed = server.to_json();
+    exposed["expose"] = json!(true);
+    let world = World::with_server("s", &exposed);
+    let (mine, other) = (world.add("mine", &[]), world.add("other", &[]));
+    let server = world.serve();
+    let begun = json!({ "name": "s__slow_compute", "arguments": { "seconds": 30 } });
+    let (_, task) = ask(&server, &mine, "tools/call", begun);
+    let id = task["result"]["taskId"].as_str().unwrap_or_else(|| panic!("{task}")).to_owned();
+    let get = |token: &str, id: &str| ask(&server, token, "tasks/get", json!({ "taskId": id })).1;
+    assert_eq!(get(&mine, &id)["result"]["taskId"], json!(id));
+    let told = get(&other, &id).to_string().replace(&id, "none");
+    assert_eq!(told, get(&other, "none").to_string());
 }
 
 /// The tools of procedures belong to the graph: they are granted like its own.
