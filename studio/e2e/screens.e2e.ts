@@ -35,6 +35,16 @@ const dialog = async (page: Page, key: string, name: string, theme: Theme) => {
   await page.locator('dialog[open]').waitFor({ state: 'detached' });
 };
 
+/** The same on a screen that has no room for columns: nothing stands outside of it. */
+const narrow = async (page: Page, name: string, theme: Theme) => {
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 520, height: 800 });
+  await look(page, name, theme);
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(width).toBeLessThanOrEqual(520);
+  if (size) await page.setViewportSize(size);
+};
+
 describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
   it('a graph is seen, run and looked at', async () => {
     const text = example('orders.yaml').replace('mcpServers:\n', `mcpServers:\n${BROKEN_SERVER}`);
@@ -42,6 +52,7 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     const { page, complaints } = await openPage(browser, studio.url, theme);
     await card(page, 'pending').waitFor();
     await look(page, 'graph', theme);
+    await narrow(page, 'graph-narrow', theme);
     await card(page, 'pending').click();
     await page.getByText('Lists the orders').waitFor();
     await look(page, 'node', theme);
@@ -94,6 +105,7 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await page.getByRole('button', { name: 'Runs', exact: true }).click();
     await page.getByRole('cell', { name: 'succeeded' }).first().waitFor();
     await look(page, 'runs', theme);
+    await narrow(page, 'runs-narrow', theme);
     await page.getByLabel('Status').selectOption('failed');
     await page.getByText('No run fits').waitFor();
     await look(page, 'runs-none', theme);
