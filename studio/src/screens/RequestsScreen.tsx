@@ -170,7 +170,7 @@ function RequestTable({ requests }: { requests: LoggedRequest[] }) {
           <td>
             <StatusOf request={request} />
           </td>
-          <td>{moment(request.time)}</td>
+          <td className="moment">{moment(request.time)}</td>
           <td>{request.method}</td>
           <td>{request.name}</td>
           <td>{request.server}</td>

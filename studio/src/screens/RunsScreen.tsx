@@ -118,7 +118,7 @@ function RunTable({ runs }: { runs: RunSummary[] }) {
               {run.tool}
             </button>
           </td>
-          <td>{moment(run.started)}</td>
+          <td className="moment">{moment(run.started)}</td>
           <td className="number">{run.status === 'running' ? '' : duration(run.durationMs)}</td>
           <td className="number">{run.steps}</td>
           <td>
