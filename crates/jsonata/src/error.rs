@@ -14,9 +14,10 @@ pub struct EvalError {
     pub message: String,
     /// The operator or function concerned.
     pub token: Option<String>,
-    /// Where, as the reference implementation counts: the end of the token, in bytes.
+    /// Where the reference implementation points, in bytes: the end of the operator, or of the
+    /// bracket of the outermost call the error passed through. Some errors it cannot place.
     pub position: Option<usize>,
-    /// What to underline in the source.
+    /// What to underline in the source: the innermost part that failed.
     pub span: Option<Span>,
     /// The offending value.
     pub value: Option<Value>,
@@ -88,15 +89,13 @@ pub(crate) fn fail(code: &'static str, message: impl Into<String>) -> Failure {
 
 /// Places an error that has no place yet.
 pub(crate) fn place(failure: &mut Failure, token: Span, span: Span) {
-    if failure.position.is_none() {
-        failure.position = Some(token.end as usize);
-        failure.span = Some(span);
-    }
+    failure.position.get_or_insert(token.end as usize);
+    failure.span.get_or_insert(span);
 }
 
-/// Places an error, whatever place it had.
+/// Places an error at an operator, whatever position it had.
 pub(crate) fn replace(failure: &mut Failure, token: Span, text: &str) {
     failure.position = Some(token.end as usize);
-    failure.span = Some(token);
+    failure.span.get_or_insert(token);
     failure.token = Some(text.to_owned());
 }

@@ -101,7 +101,7 @@ fn errors_point_at_the_operator_or_function() {
         ("sum([1])", "T1005", "sum", "sum"),
         ("nothing(1)", "T1006", "nothing", "nothing"),
         ("-'x'", "D1002", "-", "-'x'"),
-        ("é and $error('no')", "D3137", "error", "$error"),
+        ("é and $error('no')", "D3137", "and", "$error"),
         ("{1: 2}", "T1003", "", "{"),
     ] {
         let error = evaluate(source, r#"{"a":1,"é":true}"#, &environment).unwrap_err();

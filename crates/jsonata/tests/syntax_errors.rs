@@ -32,11 +32,11 @@ fn errors_point_at_their_cause() {
     check("", &[("S0207", Some("(end)"), "")]);
     check("function(a){1}", &[("S0208", Some("a"), "a")]);
     check("a := 1", &[("S0212", Some("a"), "a")]);
-    check("a.1", &[("S0213", Some("1"), "1")]);
+    check("a.1", &[("S0213", None, "1")]);
     check("a@b", &[("S0214", Some("@"), "b")]);
     check("%", &[("S0217", Some("parent"), "%")]);
     check("a ~> /x", &[("S0302", None, "/x")]);
-    check("λ($x)<s<n>>{$x}", &[("S0401", Some("s"), "<")]);
+    check("λ($x)<s<n>>{$x}", &[("S0401", None, "<")]);
 }
 
 #[test]

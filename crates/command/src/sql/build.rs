@@ -26,7 +26,7 @@ const MAX_LIMIT: i64 = 1_000_000;
 const MAX_PARTS: usize = 256;
 
 /// Arguments that say where in its network a node looks.
-const ONLY_EDGELAKE: [&str; 2] = ["include_tables", "extend_fields"];
+pub(crate) const ONLY_EDGELAKE: [&str; 3] = ["database", "include_tables", "extend_fields"];
 
 /// A SELECT and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]

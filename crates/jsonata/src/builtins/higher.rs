@@ -221,8 +221,8 @@ pub(super) fn sort(
     evaluator.budget.allocate(items.len() * size_of::<Item>())?;
     if let Some(Item::Function(function)) = function {
         let sorted = evaluator.merge_sort(items, |evaluator, a, b| {
-            let arguments = [a.clone().present(), b.clone().present()];
-            let after = evaluator.call_back(&function, arguments, scope)?;
+            let arguments = vec![a.clone().present(), b.clone().present()];
+            let after = evaluator.call_with(&function, arguments, scope)?;
             Ok(js_truth(after.as_ref()))
         })?;
         return Ok(Some(Item::array(sorted)));

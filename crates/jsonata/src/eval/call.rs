@@ -2,10 +2,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Evaluator;
+use crate::Span;
 use crate::compare::truth;
 use crate::error::{Failure, Outcome, fail, place};
 use crate::frame::{Key, Scope};
-use crate::function::{Arguments, Function, HostFunction, PartialArgument};
+use crate::function::{Arguments, Closure, Function, HostFunction, PartialArgument};
 use crate::item::Item;
 use crate::plan::{Call, Node, NodeKind};
 use crate::stack;
@@ -17,7 +18,21 @@ enum Tail {
     Call {
         function: Rc<Function>,
         arguments: Arguments,
+        site: TailSite,
     },
+    /// The last call failed. The function that made it had ended by then, for the reference
+    /// implementation, so the error is not one of that function.
+    Failed(Failure),
+}
+
+/// A call that is not in tail position.
+type Site<'n> = Option<(&'n Node, &'n Call)>;
+
+/// What errors tell of a call in tail position, which is gone when they happen.
+struct TailSite {
+    word: Option<Arc<str>>,
+    position: Option<usize>,
+    span: Span,
 }
 
 impl Evaluator<'_> {
@@ -31,7 +46,8 @@ impl Evaluator<'_> {
         given: Arguments,
     ) -> Outcome<Option<Item>> {
         let (function, arguments) = self.prepare(node, call, input, scope, given)?;
-        self.apply(&function, arguments, input, scope).map_err(|failure| named(failure, node, call))
+        self.apply_at(Some((node, call)), &function, arguments, input, scope)
+            .map_err(|failure| named(failure, node, call))
     }
 
     /// Evaluates the function and the arguments of a call.
@@ -66,7 +82,7 @@ impl Evaluator<'_> {
         scope: &Scope,
     ) -> Outcome<()> {
         if matches!(call.function.kind, NodeKind::Path { .. })
-            && let Some(name) = function_name(&call.function)
+            && let Some(name) = call.function.word()
             && self.is_known(&name, scope)
         {
             let message = format!("`{name}` is not a function; did you mean `${name}`?");
@@ -83,8 +99,19 @@ impl Evaluator<'_> {
         context: Option<&Item>,
         scope: &Scope,
     ) -> Outcome<Option<Item>> {
+        self.apply_at(None, function, arguments, context, scope)
+    }
+
+    fn apply_at(
+        &mut self,
+        site: Site<'_>,
+        function: &Rc<Function>,
+        arguments: Arguments,
+        context: Option<&Item>,
+        scope: &Scope,
+    ) -> Outcome<Option<Item>> {
         self.budget.enter()?;
-        let result = self.apply_until_done(function, arguments, context, scope);
+        let result = self.apply_until_done(site, function, arguments, context, scope);
         self.budget.leave();
         result
     }
@@ -92,37 +119,59 @@ impl Evaluator<'_> {
     /// Calls a function, then the one its last call asks for, and so on.
     fn apply_until_done(
         &mut self,
+        site: Site<'_>,
         function: &Rc<Function>,
         mut arguments: Arguments,
         context: Option<&Item>,
         scope: &Scope,
     ) -> Outcome<Option<Item>> {
         let mut function = function.clone();
+        let mut tail_site: Option<TailSite> = None;
         loop {
             let Function::Lambda(closure) = &*function else {
-                return self.apply_other(&function, arguments, context, scope);
+                return self
+                    .apply_other(&function, arguments, context, scope)
+                    .map_err(|failure| from_call(failure, &function, site));
             };
-            if let Some(signature) = &closure.plan.signature {
-                arguments = self.validate(signature, arguments, context)?;
-            }
-            let mut arguments_left = arguments.into_iter();
-            let bindings = closure
-                .plan
-                .parameters
-                .iter()
-                .map(|name| (Key::Name(name.clone()), arguments_left.next().flatten()))
-                .collect();
-            let inner = self.new_scope(&closure.scope, bindings)?;
-            let tail = self.eval_tail(&closure.plan.body, closure.input.as_ref(), &inner)?;
+            let tail =
+                self.apply_once(closure, arguments, context).map_err(
+                    |failure| match &tail_site {
+                        Some(tail_site) => from_tail_call(failure, tail_site),
+                        None => from_call(failure, &function, site),
+                    },
+                )?;
             match tail {
                 Tail::Done(result) => return Ok(result),
-                Tail::Call { function: next, arguments: next_arguments } => {
+                Tail::Failed(failure) => return Err(failure),
+                Tail::Call { function: next, arguments: next_arguments, site } => {
                     self.budget.step()?;
                     function = next;
                     arguments = next_arguments;
+                    tail_site = Some(site);
                 }
             }
         }
+    }
+
+    /// Calls a lambda, up to the call that ends it.
+    fn apply_once(
+        &mut self,
+        closure: &Closure,
+        mut arguments: Arguments,
+        context: Option<&Item>,
+    ) -> Outcome<Tail> {
+        if let Some(signature) = &closure.plan.signature {
+            arguments = self.validate(signature, arguments, context)?;
+        }
+        let mut arguments_left = arguments.into_iter();
+        let bindings = closure
+            .plan
+            .parameters
+            .iter()
+            .map(|name| (Key::Name(name.clone()), arguments_left.next().flatten()))
+            .collect();
+        let inner = self.new_scope(&closure.scope, bindings)?;
+        self.eval_tail(&closure.plan.body, closure.input.as_ref(), &inner)
     }
 
     /// Evaluates a body up to the call that ends it.
@@ -132,15 +181,7 @@ impl Evaluator<'_> {
         }
         match &node.kind {
             NodeKind::Call(call) => {
-                let (function, arguments) = self.prepare(node, call, input, scope, Vec::new())?;
-                // Only a lambda can go on for long; the others are called here, so that their
-                // errors are placed.
-                if matches!(*function, Function::Lambda(_)) {
-                    return Ok(Tail::Call { function, arguments });
-                }
-                self.apply(&function, arguments, input, scope)
-                    .map(Tail::Done)
-                    .map_err(|failure| named(failure, node, call))
+                Ok(self.tail_call(node, call, input, scope).unwrap_or_else(Tail::Failed))
             }
             NodeKind::Condition { condition, then, otherwise } if node.group.is_none() => {
                 let condition = self.eval(condition, input, scope)?;
@@ -148,6 +189,19 @@ impl Evaluator<'_> {
                     (true, _) => self.eval_tail(then, input, scope),
                     (false, Some(otherwise)) => self.eval_tail(otherwise, input, scope),
                     (false, None) => Ok(Tail::Done(None)),
+                }
+            }
+            NodeKind::Elvis { value, default } if node.group.is_none() => {
+                let value = self.eval(value, input, scope)?;
+                if truth(value.as_ref(), &mut self.budget)? {
+                    return Ok(Tail::Done(value));
+                }
+                self.eval_tail(default, input, scope)
+            }
+            NodeKind::Coalesce { value, default } if node.group.is_none() => {
+                match self.eval(value, input, scope)? {
+                    Some(value) => Ok(Tail::Done(Some(value))),
+                    None => self.eval_tail(default, input, scope),
                 }
             }
             NodeKind::Block(block) if node.group.is_none() && !node.keep_array => {
@@ -164,6 +218,31 @@ impl Evaluator<'_> {
         }
     }
 
+    fn tail_call(
+        &mut self,
+        node: &Node,
+        call: &Call,
+        input: Option<&Item>,
+        scope: &Scope,
+    ) -> Outcome<Tail> {
+        let (function, arguments) = self.prepare(node, call, input, scope, Vec::new())?;
+        let site = TailSite {
+            word: match &call.function.kind {
+                NodeKind::Variable(variable) => Some(variable.name.clone()),
+                _ => None,
+            },
+            position: call.function.position(),
+            span: call.function.span,
+        };
+        // Only a lambda can go on for long.
+        if matches!(*function, Function::Lambda(_)) {
+            return Ok(Tail::Call { function, arguments, site });
+        }
+        self.apply(&function, arguments, input, scope)
+            .map(Tail::Done)
+            .map_err(|failure| from_tail_call(failure, &site))
+    }
+
     fn apply_other(
         &mut self,
         function: &Rc<Function>,
@@ -174,13 +253,9 @@ impl Evaluator<'_> {
         match &**function {
             Function::Builtin(builtin) => {
                 let checked = self.validate(builtin.signature(), arguments, context);
-                checked
-                    .and_then(|arguments| (builtin.call)(self, arguments, context, scope))
-                    .map_err(|failure| from_function(failure, builtin.name))
+                checked.and_then(|arguments| (builtin.call)(self, arguments, context, scope))
             }
-            Function::Host(host) => self
-                .call_host(host, arguments, context)
-                .map_err(|failure| from_function(failure, &host.name)),
+            Function::Host(host) => self.call_host(host, arguments, context),
             Function::Partial { function, arguments: given } => {
                 let mut open = arguments.into_iter();
                 let arguments = given
@@ -230,7 +305,16 @@ impl Evaluator<'_> {
         scope: &Scope,
     ) -> Outcome<Option<Item>> {
         let count = function.arity().max(1);
-        let arguments = arguments.into_iter().take(count).collect();
+        self.call_with(function, arguments.into_iter().take(count).collect(), scope)
+    }
+
+    /// Calls a function from another, with all the arguments.
+    pub(crate) fn call_with(
+        &mut self,
+        function: &Rc<Function>,
+        arguments: Arguments,
+        scope: &Scope,
+    ) -> Outcome<Option<Item>> {
         stack::grow(|| self.apply(function, arguments, Some(&Item::null()), scope))
     }
 
@@ -251,7 +335,6 @@ impl Evaluator<'_> {
         let Some(Item::Function(function)) = function else {
             let mut failure = fail("T2006", "the right side of `~>` must be a function");
             failure.value = function.and_then(Item::into_value);
-            failure.token = Some("~>".to_owned());
             place(&mut failure, node.token, node.token);
             return Err(failure);
         };
@@ -259,7 +342,7 @@ impl Evaluator<'_> {
             return Ok(Some(Item::function(Function::Chain(first, function))));
         }
         self.apply(&function, vec![lhs], Some(&Item::null()), scope).map_err(|mut failure| {
-            place(&mut failure, node.token, rhs.span);
+            failure.span.get_or_insert(rhs.span);
             failure
         })
     }
@@ -293,30 +376,32 @@ impl Evaluator<'_> {
     }
 }
 
-/// The name by which a call calls.
-fn function_name(function: &Node) -> Option<Arc<str>> {
-    match &function.kind {
-        NodeKind::Variable(variable) => Some(variable.name.clone()),
-        NodeKind::Name(name) => Some(name.clone()),
-        NodeKind::Path { steps, .. } => steps.first().and_then(function_name),
-        _ => None,
+/// Gives an error from a function the place of the call and the name that is called; whatever place
+/// inside the function the error had as its position, the reference implementation forgets.
+fn from_call(mut failure: Failure, function: &Function, site: Site<'_>) -> Failure {
+    let Some((node, call)) = site else { return failure };
+    // A regular expression is no function of the language and has no place to forget.
+    if !matches!(function, Function::Matcher(_) | Function::NextMatch { .. }) {
+        failure.position = Some(node.token.end as usize);
     }
+    named(failure, node, call)
 }
 
-/// Gives an error that a function raised itself the name of that function.
-fn from_function(mut failure: Failure, name: &str) -> Failure {
-    if failure.position.is_none() && failure.token.is_none() {
-        failure.token = Some(name.to_owned());
+/// The same for a call in tail position, which the reference implementation places at the function.
+fn from_tail_call(mut failure: Failure, site: &TailSite) -> Failure {
+    failure.position = site.position.or(failure.position);
+    failure.span.get_or_insert(site.span);
+    if failure.token.is_none() {
+        failure.token = site.word.as_ref().map(ToString::to_string);
     }
     failure
 }
 
-/// Gives an error from a call its place and the name of the function, unless it has them.
+/// Gives an error from a call its place and the name that is called, unless it has them.
 fn named(mut failure: Failure, node: &Node, call: &Call) -> Failure {
-    let is_new = failure.position.is_none();
     place(&mut failure, node.token, call.function.span);
-    if is_new && failure.token.is_none() {
-        failure.token = function_name(&call.function).map(|name| name.to_string());
+    if failure.token.is_none() {
+        failure.token = call.function.word();
     }
     failure
 }

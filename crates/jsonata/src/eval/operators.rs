@@ -25,19 +25,28 @@ impl Evaluator<'_> {
     ) -> Outcome<Option<Item>> {
         let lhs = self.eval(lhs, input, scope)?;
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
-            let decided = truth(lhs.as_ref(), &mut self.budget);
-            return match decided {
-                Ok(left) if left == (op == BinaryOp::Or) => Ok(Some(Item::bool(left))),
-                Ok(_) => {
-                    let rhs = self.eval(rhs, input, scope)?;
-                    truth(rhs.as_ref(), &mut self.budget).map(|right| Some(Item::bool(right)))
-                }
-                Err(failure) => Err(failure),
-            }
-            .map_err(|failure| placed(failure, node, op));
+            return self
+                .either(op == BinaryOp::Or, lhs, rhs, input, scope)
+                .map_err(|failure| placed(failure, node, op));
         }
         let rhs = self.eval(rhs, input, scope)?;
         self.apply_operator(op, lhs, rhs).map_err(|failure| placed(failure, node, op))
+    }
+
+    /// `and` and `or`: the right side counts only if the left does not decide.
+    fn either(
+        &mut self,
+        decisive: bool,
+        lhs: Option<Item>,
+        rhs: &Node,
+        input: Option<&Item>,
+        scope: &Scope,
+    ) -> Outcome<Option<Item>> {
+        if truth(lhs.as_ref(), &mut self.budget)? == decisive {
+            return Ok(Some(Item::bool(decisive)));
+        }
+        let rhs = self.eval(rhs, input, scope)?;
+        Ok(Some(Item::bool(truth(rhs.as_ref(), &mut self.budget)?)))
     }
 
     fn apply_operator(
@@ -133,9 +142,7 @@ fn identical(a: &Item, b: &Item) -> bool {
 }
 
 fn placed(mut failure: Failure, node: &Node, op: BinaryOp) -> Failure {
-    if !failure.is_limit() {
-        replace(&mut failure, node.token, op.as_str());
-    }
+    replace(&mut failure, node.token, op.as_str());
     failure
 }
 

@@ -204,6 +204,7 @@ fn transform_signature() -> &'static crate::signature::Signature {
 fn failed(code: &'static str, message: &str, value: Item, node: &Node) -> Failure {
     let mut failure = fail(code, message);
     failure.value = value.into_value();
-    place(&mut failure, node.token, node.span);
+    failure.position = node.position();
+    failure.span = Some(node.span);
     failure
 }

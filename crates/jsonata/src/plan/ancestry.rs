@@ -1,5 +1,6 @@
 use super::{Node, NodeKind, Slot};
 use crate::Span;
+use crate::syntax::ast::Literal;
 use crate::syntax::error::{Fault, SyntaxError};
 
 /// Finds, for every `%`, the step whose input it means.
@@ -109,22 +110,24 @@ impl Ancestry {
                 found
             }
             _ => {
-                let (kind, token) = (kind_name(&step.kind), step.token);
-                self.no_parent(kind, token);
+                self.no_parent(step, step.token);
                 false
             }
         }
     }
 
-    pub(super) fn no_parent(&mut self, kind: &'static str, token: Span) {
-        self.errors.push(Fault::NoParent(kind).at(token));
+    pub(super) fn no_parent(&mut self, node: &Node, span: Span) {
+        let error = Fault::NoParent(kind_name(&node.kind)).at(span);
+        self.errors.push(SyntaxError { position: node.position(), ..error });
     }
 }
 
 /// The word the reference implementation uses for a kind of node.
-pub(super) fn kind_name(kind: &NodeKind) -> &'static str {
+fn kind_name(kind: &NodeKind) -> &'static str {
     match kind {
         NodeKind::Path { .. } => "path",
+        NodeKind::Literal(Literal::Number(_)) => "number",
+        NodeKind::Literal(Literal::String(_)) => "string",
         NodeKind::Literal(_) => "value",
         NodeKind::Regex(_) => "regex",
         NodeKind::Name(_) => "name",

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::ancestry::{Ancestry, kind_name};
+use super::ancestry::Ancestry;
 use super::{
     Block, Call, Group, LambdaPlan, Node, NodeKind, Plan, Slot, SortKey, Stage, TransformPlan,
     Variable,
@@ -22,7 +22,7 @@ pub(crate) fn lower(expr: &Expr, embedding: Embedding) -> Result<Plan, Vec<Synta
     let mut lowering = Lowering { ancestry: Ancestry::default(), names, open, binds: 0 };
     let root = lowering.node(expr);
     if matches!(root.kind, NodeKind::Parent(_)) || !root.seeking.is_empty() {
-        lowering.ancestry.no_parent(kind_name(&root.kind), root.span);
+        lowering.ancestry.no_parent(&root, root.span);
     }
     let mut errors = lowering.ancestry.errors;
     if errors.is_empty() {

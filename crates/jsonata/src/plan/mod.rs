@@ -180,6 +180,46 @@ impl Node {
         }
     }
 
+    /// Where the reference implementation places it; paths and parents have no place there.
+    pub(crate) fn position(&self) -> Option<usize> {
+        match self.kind {
+            NodeKind::Path { .. } | NodeKind::Parent(_) => None,
+            _ => Some(self.token.end as usize),
+        }
+    }
+
+    /// The word by which the reference implementation names it: its operator, or its name.
+    pub(crate) fn word(&self) -> Option<String> {
+        let word = match &self.kind {
+            NodeKind::Path { steps, .. } => return steps.first().and_then(Self::word),
+            NodeKind::Name(name) => name,
+            NodeKind::Variable(variable) => &*variable.name,
+            NodeKind::Literal(Literal::String(text)) => text,
+            NodeKind::Literal(literal) => return Some(literal.to_string()),
+            NodeKind::Context => "",
+            NodeKind::Wildcard => "*",
+            NodeKind::Descendants => "**",
+            NodeKind::Placeholder => "?",
+            NodeKind::Negate(_) => "-",
+            NodeKind::Binary { op, .. } => op.as_str(),
+            NodeKind::Chain { .. } => "~>",
+            NodeKind::Bind { .. } => ":=",
+            NodeKind::Array(_) => "[",
+            NodeKind::Object(_) => "{",
+            NodeKind::Call(_) | NodeKind::Partial(_) => "(",
+            NodeKind::Regex(_)
+            | NodeKind::Parent(_)
+            | NodeKind::Sort(_)
+            | NodeKind::Condition { .. }
+            | NodeKind::Elvis { .. }
+            | NodeKind::Coalesce { .. }
+            | NodeKind::Block(_)
+            | NodeKind::Lambda(_)
+            | NodeKind::Transform(_) => return None,
+        };
+        Some(word.to_owned())
+    }
+
     /// The steps, if it is a path.
     fn steps_mut(&mut self) -> Option<&mut Vec<Self>> {
         if let NodeKind::Path { steps, .. } = &mut self.kind { Some(steps) } else { None }

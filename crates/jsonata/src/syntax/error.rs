@@ -14,6 +14,9 @@ pub struct SyntaxError {
     pub message: String,
     /// The offending token, where one can be named.
     pub token: Option<String>,
+    /// Where the reference implementation points, in bytes: mostly the end of the token. Some
+    /// errors it cannot place.
+    pub position: Option<usize>,
     /// The bytes of the source to underline.
     pub span: Range<usize>,
 }
@@ -62,7 +65,19 @@ pub(crate) enum Fault {
 impl Fault {
     pub(crate) fn at(self, span: Span) -> SyntaxError {
         let (code, message) = self.describe();
-        SyntaxError { code, message, token: self.token(), span: span.range() }
+        let position = Some(self.position(span));
+        SyntaxError { code, message, token: self.token(), position, span: span.range() }
+    }
+
+    /// Where the reference implementation points, in what is underlined.
+    fn position(&self, span: Span) -> usize {
+        let Range { start, end } = span.range();
+        match self {
+            Self::NumberOutOfRange(_) | Self::UnterminatedComment => start,
+            // Behind the backslash, or at the slash that closes.
+            Self::UnknownEscape(_) | Self::BadUnicodeEscape | Self::EmptyRegex => start + 1,
+            _ => end,
+        }
     }
 
     fn describe(&self) -> (&'static str, String) {
@@ -121,11 +136,16 @@ impl Fault {
             Self::BadRegex { pattern, reason } => {
                 ("S0303", format!("`/{pattern}/` is not a regular expression: {reason}"))
             }
-            Self::TypeParameter(_) => {
-                ("S0401", "only `a` and `f` in a signature take a type parameter".into())
+            Self::TypeParameter(of) => {
+                let message =
+                    format!("only `a` and `f` in a signature take a type parameter, not `{of}`");
+                ("S0401", message)
             }
-            Self::ChoiceOfParameterized(_) => {
-                ("S0402", "a choice in a signature cannot hold types with parameters".into())
+            Self::ChoiceOfParameterized(choice) => {
+                let message = format!(
+                    "a choice in a signature cannot hold types with parameters, as `({choice})` does"
+                );
+                ("S0402", message)
             }
             Self::TooDeep => {
                 ("S0501", format!("the expression nests deeper than {} levels", super::MAX_DEPTH))
@@ -147,12 +167,9 @@ impl Fault {
             | Self::ParameterNotVariable { got: token, .. }
             | Self::NotUnary(token)
             | Self::BindTarget(token)
-            | Self::BadRegex { pattern: token, .. }
-            | Self::TypeParameter(token)
-            | Self::ChoiceOfParameterized(token) => Some(token.clone()),
+            | Self::BadRegex { pattern: token, .. } => Some(token.clone()),
             Self::ExpectedBeforeEnd { .. } | Self::UnexpectedEnd => Some("(end)".to_owned()),
             Self::BindingName(token) | Self::NoParent(token) => Some((*token).to_owned()),
-            Self::LiteralStep(value) => Some(value.to_json()),
             _ => None,
         }
     }

@@ -232,7 +232,9 @@ impl<'s> Lexer<'s> {
     /// Reads what follows a backslash.
     fn escape(&mut self, text: &mut String) {
         let start = self.position - 1;
-        let Some(letter) = self.peek() else { return };
+        let Some(letter) = self.peek() else {
+            return self.fault(Fault::UnknownEscape(String::new()), start);
+        };
         self.position += letter.len_utf8();
         match letter {
             '"' | '\\' | '/' => text.push(letter),
@@ -249,13 +251,14 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Four hexadecimal digits.
+    /// Four hexadecimal digits, or fewer where the source ends.
     fn code_unit(&mut self) -> Option<u32> {
-        let digits = self.source.get(self.position..self.position + 4)?;
-        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let rest = &self.source[self.position..];
+        let digits = rest.get(..rest.len().min(4))?;
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
         }
-        self.position += 4;
+        self.position += digits.len();
         u32::from_str_radix(digits, 16).ok()
     }
 

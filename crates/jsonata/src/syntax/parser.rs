@@ -123,6 +123,15 @@ impl Parser<'_> {
         }
     }
 
+    /// The same for an error whose position does not follow from its place.
+    fn fault_at(&mut self, fault: Fault, span: Span, position: Option<usize>) {
+        let count = self.lexer.errors.len();
+        self.fault(fault, span);
+        if let Some(error) = self.lexer.errors.get_mut(count) {
+            error.position = position;
+        }
+    }
+
     fn expression(&mut self, power: u8) -> Expr {
         if self.depth >= MAX_DEPTH {
             return self.give_up();
@@ -362,7 +371,7 @@ impl Parser<'_> {
         let name = match &left.kind {
             ExprKind::Variable(name) => name.clone(),
             _ => {
-                let written = self.text(left.token);
+                let written = self.word(&left);
                 self.fault(Fault::BindTarget(written), left.token);
                 Arc::from("")
             }
@@ -392,8 +401,13 @@ impl Parser<'_> {
         node(kind, start, token, right.span)
     }
 
-    fn text(&self, span: Span) -> String {
-        self.lexer.text(span).to_owned()
+    /// The token of a node as errors name it.
+    fn word(&self, expr: &Expr) -> String {
+        match &expr.kind {
+            ExprKind::Name(name) => name.to_string(),
+            ExprKind::Literal(literal) => Token::Literal(literal.clone()).to_string(),
+            _ => self.lexer.text(expr.token).to_owned(),
+        }
     }
 }
 

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::ast::Literal;
+use crate::js;
 
 /// One word of the source.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,6 +103,7 @@ impl fmt::Display for Token {
             Self::End => f.write_str("(end)"),
             Self::Name(name) | Self::Variable(name) => f.write_str(name),
             Self::Literal(Literal::String(text)) => f.write_str(text),
+            Self::Literal(Literal::Number(number)) => f.write_str(&js::number::to_string(*number)),
             Self::Literal(literal) => write!(f, "{literal}"),
             Self::Regex { pattern, .. } => write!(f, "/{pattern}/"),
             Self::Symbol(symbol) => f.write_str(symbol.as_str()),

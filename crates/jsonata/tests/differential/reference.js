@@ -17,7 +17,23 @@ function plain(key, value) {
   return isFunction ? "" : value;
 }
 
+// The reference notes on a built-in where it was last called, even by another expression, and gives
+// that as the position of an error when the function is called by another. Every case begins afresh.
+const functions = new Map();
+
+async function forgetCalls(expression) {
+  for (const [name] of expression.matchAll(/\$[a-zA-Z0-9]+/g)) {
+    if (!functions.has(name)) functions.set(name, await jsonata(name).evaluate());
+    const definition = functions.get(name);
+    if (definition) {
+      delete definition.token;
+      delete definition.position;
+    }
+  }
+}
+
 async function run(expression, input) {
+  await forgetCalls(expression);
   try {
     const program = jsonata(expression, { timeout: 1000, stack: 2000 });
     const result = await program.evaluate(structuredClone(input));
@@ -25,7 +41,9 @@ async function run(expression, input) {
     const isNothing = text === undefined || (plain("", result) === "" && result !== "");
     return isNothing ? { none: true } : { value: JSON.parse(text) };
   } catch (error) {
-    return { code: error.code || "uncoded", token: error.token, detail: String(error.message) };
+    const token = error.token === undefined ? undefined : String(error.token);
+    const { code = "uncoded", position } = error;
+    return { code, token, position, detail: String(error.message) };
   }
 }
 

@@ -46,7 +46,7 @@ impl Parser<'_> {
             match &argument.kind {
                 ExprKind::Variable(name) => parameters.push(name.clone()),
                 _ => {
-                    let got = self.text(argument.token);
+                    let got = self.word(argument);
                     let fault = Fault::ParameterNotVariable { index: index + 1, got };
                     self.fault(fault, argument.token);
                 }
@@ -81,8 +81,15 @@ impl Parser<'_> {
                 (Fault::ChoiceOfParameterized(choice), offset)
             }
         };
+        // The offset counts in the tokens as they were joined, which is the source if nothing but
+        // letters and brackets stands there.
         let place = start.start as usize + offset;
-        self.fault(fault, Span::new(place, place + 1));
+        let whole = start.to(self.span);
+        let span = match self.lexer.text(whole).get(offset..=offset) {
+            Some("<" | "(") => Span::new(place, place + 1),
+            _ => whole,
+        };
+        self.fault_at(fault, span, Some(place + 1));
         None
     }
 }
