@@ -11,7 +11,7 @@ mod words;
 use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, SQLiteDialect};
 
 pub(crate) use self::bind::SqlTemplate;
-pub(crate) use self::build::{Built, build};
+pub(crate) use self::build::{Built, ONLY_EDGELAKE, build};
 pub(crate) use self::check::{BuiltRules, Rules, check};
 pub(crate) use self::words::is_reserved;
 

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use mcpgraph_value::{Map, Number, Value};
 
@@ -28,7 +29,7 @@ pub(crate) enum Item {
 
 /// The members of a [`Item::Record`].
 #[derive(Clone, Default)]
-pub(crate) struct Record(pub(crate) IndexMap<Arc<str>, Item>);
+pub(crate) struct Record(pub(crate) IndexMap<Arc<str>, Item, RandomState>);
 
 /// An array made by the evaluation.
 #[derive(Clone, Default)]
@@ -127,7 +128,7 @@ impl Item {
     }
 
     /// Whether dropping it may drop others of its kind.
-    fn is_nested(&self) -> bool {
+    pub(crate) fn is_nested(&self) -> bool {
         matches!(self, Self::List(_) | Self::Record(_) | Self::Function(_))
     }
 

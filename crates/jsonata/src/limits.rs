@@ -50,12 +50,14 @@ const STEPS_PER_CHECK: u32 = 256;
 
 impl Budget {
     pub(crate) fn new(limits: &Limits, cancelled: Option<Arc<AtomicBool>>) -> Self {
+        // Most evaluations end before the clock needs to be looked at again.
+        let first = limits.steps.min(STEPS_PER_CHECK.into());
         Self {
             cancelled,
             started: Instant::now(),
-            steps_left: limits.steps,
+            steps_left: limits.steps - first,
             bytes_left: limits.bytes,
-            until_check: 0,
+            until_check: first as u32,
             depth: 0,
             limits: limits.clone(),
         }
@@ -82,11 +84,17 @@ impl Budget {
         Ok(())
     }
 
-    #[cold]
-    fn check(&mut self) -> Outcome<()> {
+    /// Whether somebody outside wants the evaluation to end.
+    pub(crate) fn check_cancelled(&self) -> Outcome<()> {
         if self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Err(fail("U1003", "the evaluation was cancelled"));
         }
+        Ok(())
+    }
+
+    #[cold]
+    fn check(&mut self) -> Outcome<()> {
+        self.check_cancelled()?;
         if self.started.elapsed() > self.limits.time {
             let millis = self.limits.time.as_millis();
             let message = format!("the evaluation took longer than its limit of {millis} ms");

@@ -14,6 +14,7 @@ const SMALL: usize = 8;
 pub struct Map {
     entries: Vec<(Arc<str>, Value)>,
     /// Where each key is, if there are more than [`SMALL`].
+    #[expect(clippy::box_collection, reason = "most maps have none, and are smaller for it")]
     index: Option<Box<HashMap<Arc<str>, usize, RandomState>>>,
 }
 

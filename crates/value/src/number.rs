@@ -12,7 +12,13 @@ pub struct Number(Repr);
 enum Repr {
     Int(i64),
     Float(f64),
-    Text(Arc<str>),
+    Text(Arc<Digits>),
+}
+
+/// A number as it was written, and as near as a double comes to it.
+struct Digits {
+    text: Box<str>,
+    float: f64,
 }
 
 /// The largest integer up to which every integer has a double of its own.
@@ -22,12 +28,9 @@ impl Number {
     /// The number a computation in doubles gives, or none for NaN and the infinities, which JSON
     /// cannot write. Whole numbers become integers, so that `3.0` is written `3`.
     pub fn from_f64(number: f64) -> Option<Self> {
-        if !number.is_finite() {
-            None
-        } else if number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER {
-            Some(Self(Repr::Int(number as i64)))
-        } else {
-            Some(Self(Repr::Float(number)))
+        match whole(number) {
+            Some(int) => Some(Self(Repr::Int(int))),
+            None => number.is_finite().then_some(Self(Repr::Float(number))),
         }
     }
 
@@ -42,8 +45,13 @@ impl Number {
             return Some(Self(Repr::Int(int)));
         }
         let float = text.parse::<f64>().ok()?;
-        let exact = float.is_finite() && Self(Repr::Float(float)).to_string() == text;
-        Some(Self(if exact { Repr::Float(float) } else { Repr::Text(text.into()) }))
+        let is_exact =
+            is_kept(text) || (float.is_finite() && Self(Repr::Float(float)).to_string() == text);
+        Some(Self(if is_exact {
+            Repr::Float(float)
+        } else {
+            Repr::Text(Arc::new(Digits { text: text.into(), float }))
+        }))
     }
 
     /// The number as JavaScript would hold it; a number too large for that is an infinity.
@@ -51,7 +59,7 @@ impl Number {
         match &self.0 {
             Repr::Int(int) => *int as f64,
             Repr::Float(float) => *float,
-            Repr::Text(text) => text.parse().unwrap_or(f64::NAN),
+            Repr::Text(digits) => digits.float,
         }
     }
 
@@ -60,16 +68,16 @@ impl Number {
         match &self.0 {
             Repr::Int(int) => Some(*int),
             Repr::Float(float) => whole(*float),
-            Repr::Text(text) => whole(text.parse().ok()?),
+            Repr::Text(digits) => whole(digits.float),
         }
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        if let Repr::Text(text) = &self.0 { text.len() } else { 0 }
+        self.as_text().map_or(0, |text| text.len() + size_of::<Digits>())
     }
 
     pub(crate) fn as_text(&self) -> Option<&str> {
-        if let Repr::Text(text) = &self.0 { Some(text) } else { None }
+        if let Repr::Text(digits) = &self.0 { Some(&digits.text) } else { None }
     }
 
     pub(crate) fn as_plain_int(&self) -> Option<i64> {
@@ -78,7 +86,19 @@ impl Number {
 }
 
 fn whole(float: f64) -> Option<i64> {
-    (float.fract() == 0.0 && float.abs() <= MAX_SAFE_INTEGER).then_some(float as i64)
+    let int = float as i64;
+    (int as f64 == float && float.abs() <= MAX_SAFE_INTEGER).then_some(int)
+}
+
+/// Whether a double is written as this text again, told from the text alone: fifteen digits always
+/// survive, and a point among them stays where it is unless the number is very small.
+fn is_kept(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let Some((whole, fraction)) = digits.split_once('.') else { return false };
+    whole.len() + fraction.len() <= 15
+        && !fraction.ends_with('0')
+        && !(whole == "0" && fraction.starts_with("00"))
+        && fraction.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The grammar of RFC 8259, section 6.
@@ -114,8 +134,8 @@ impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Repr::Int(a), Repr::Int(b)) => a == b,
-            (Repr::Text(a), Repr::Text(b)) if a == b => true,
-            (Repr::Text(a), Repr::Text(b)) if is_integer(a) && is_integer(b) => false,
+            (Repr::Text(a), Repr::Text(b)) if a.text == b.text => true,
+            (Repr::Text(a), Repr::Text(b)) if is_integer(&a.text) && is_integer(&b.text) => false,
             _ => self.as_f64() == other.as_f64(),
         }
     }
@@ -129,7 +149,7 @@ impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::Int(int) => write!(f, "{int}"),
-            Repr::Text(text) => f.write_str(text),
+            Repr::Text(digits) => f.write_str(&digits.text),
             Repr::Float(float) => match serde_json::Number::from_f64(*float) {
                 Some(number) => write!(f, "{number}"),
                 None => f.write_str("null"),

@@ -6,6 +6,7 @@
 
 const [, , reference] = process.argv;
 const jsonata = require(reference);
+const fs = require("fs");
 const lines = require("readline").createInterface({ input: process.stdin });
 const known = new Map();
 
@@ -13,9 +14,18 @@ async function time(expression, text, count) {
   const key = expression + "\n" + text.length;
   if (!known.has(key)) known.set(key, [jsonata(expression), JSON.parse(text)]);
   const [program, input] = known.get(key);
-  const began = process.hrtime.bigint();
+  const began = clock();
   for (let i = 0; i < count; i++) await program.evaluate(input);
-  return Number(process.hrtime.bigint() - began) / count;
+  return (clock() - began) / count;
+}
+
+// Nanoseconds that this thread has been on a processor, or of the day where that is not told.
+function clock() {
+  try {
+    return Number(fs.readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]);
+  } catch {
+    return Number(process.hrtime.bigint());
+  }
 }
 
 (async () => {

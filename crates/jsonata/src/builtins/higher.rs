@@ -26,7 +26,7 @@ fn for_each(
     for (index, item) in items.iter().enumerate() {
         let value = item.clone().present();
         let result = match arity {
-            0 | 1 => evaluator.call_back(function, [value], scope)?,
+            0 | 1 => evaluator.call_with(function, vec![value], scope)?,
             _ => {
                 let arguments = [value, Some(Item::count(index)), Some(array.clone())];
                 evaluator.call_back(function, arguments, scope)?
@@ -131,7 +131,7 @@ pub(super) fn reduce(
         if arity >= 4 {
             arguments.push(Some(array.clone()));
         }
-        result = evaluator.call_back(&function, arguments, scope)?;
+        result = evaluator.call_with(&function, arguments, scope)?;
     }
     Ok(result)
 }

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use super::take;
@@ -35,7 +36,7 @@ pub(super) fn keys(
 fn collect_keys(
     evaluator: &mut Evaluator<'_>,
     item: &Item,
-    keys: &mut IndexMap<Arc<str>, Item>,
+    keys: &mut IndexMap<Arc<str>, Item, RandomState>,
 ) -> Outcome<()> {
     evaluator.budget.enter()?;
     if let Some(members) = item.members() {

@@ -94,6 +94,18 @@ pub(super) fn match_all(
     Ok(Some(Item::sequence(results)))
 }
 
+fn add<'t>(
+    evaluator: &mut Evaluator<'_>,
+    parts: &mut Vec<Item>,
+    texts: impl Iterator<Item = &'t str>,
+) -> Outcome<()> {
+    for text in texts {
+        let part = evaluator.string(text)?;
+        evaluator.push(parts, part)?;
+    }
+    Ok(())
+}
+
 pub(super) fn split(
     evaluator: &mut Evaluator<'_>,
     arguments: Arguments,
@@ -120,9 +132,12 @@ pub(super) fn split(
                 }
             }
             Some(separator) => {
-                for part in text.split(&**separator).take(most.min(1e15) as usize) {
-                    let part = evaluator.string(part)?;
-                    evaluator.push(&mut parts, part)?;
+                let most = most.min(1e15) as usize;
+                let mut characters = separator.chars();
+                // A single character is found faster than a text.
+                match (characters.next(), characters.next()) {
+                    (Some(one), None) => add(evaluator, &mut parts, text.split(one).take(most))?,
+                    _ => add(evaluator, &mut parts, text.split(&**separator).take(most))?,
                 }
             }
         }

@@ -5,7 +5,7 @@ use super::Evaluator;
 use crate::Span;
 use crate::compare::truth;
 use crate::error::{Failure, Outcome, fail, place};
-use crate::frame::{Key, Scope};
+use crate::frame::{Frame, Scope};
 use crate::function::{Arguments, Closure, Function, HostFunction, PartialArgument};
 use crate::item::Item;
 use crate::plan::{Call, Node, NodeKind};
@@ -163,14 +163,8 @@ impl Evaluator<'_> {
         if let Some(signature) = &closure.plan.signature {
             arguments = self.validate(signature, arguments, context)?;
         }
-        let mut arguments_left = arguments.into_iter();
-        let bindings = closure
-            .plan
-            .parameters
-            .iter()
-            .map(|name| (Key::Name(name.clone()), arguments_left.next().flatten()))
-            .collect();
-        let inner = self.new_scope(&closure.scope, bindings)?;
+        self.budget.step()?;
+        let inner = Frame::of_call(&closure.scope, &closure.plan, arguments);
         self.eval_tail(&closure.plan.body, closure.input.as_ref(), &inner)
     }
 

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use super::Evaluator;
@@ -11,6 +12,9 @@ use crate::plan::Group;
 
 /// About what one member of an object takes besides its key and value.
 const MEMBER_BYTES: usize = 80;
+
+/// What has been collected, by key.
+type Groups<T> = IndexMap<Arc<str>, Collected<T>, RandomState>;
 
 /// What has been collected under one key.
 struct Collected<T> {
@@ -40,7 +44,7 @@ impl Evaluator<'_> {
         if items.len() == 1 {
             return self.single_object(group, items.get(0).as_ref(), scope);
         }
-        let mut groups = IndexMap::new();
+        let mut groups = Groups::default();
         for item in items.iter() {
             for (pair, (key, _)) in group.pairs.iter().enumerate() {
                 let context = if matches!(item, Item::Hole) { None } else { Some(&item) };
@@ -101,7 +105,7 @@ impl Evaluator<'_> {
         stream: &Stream,
         scope: &Scope,
     ) -> Outcome<Item> {
-        let mut groups = IndexMap::new();
+        let mut groups = Groups::default();
         for tuple in stream {
             let inner = self.new_scope(scope, tuple.bindings.clone())?;
             for (pair, (key, _)) in group.pairs.iter().enumerate() {
@@ -123,7 +127,7 @@ impl Evaluator<'_> {
     fn collect<T>(
         &mut self,
         group: &Group,
-        groups: &mut IndexMap<Arc<str>, Collected<T>>,
+        groups: &mut Groups<T>,
         key: Option<Item>,
         pair: usize,
         item: T,

@@ -29,6 +29,7 @@ use crate::item::{Item, Items, List};
 use crate::limits::{Budget, Limits};
 use crate::plan::{Block, Node, NodeKind, Plan, Variable};
 use crate::stack;
+use path::Straight;
 
 /// What an evaluation works with besides the expression and its input.
 #[derive(Clone, Debug, Default)]
@@ -61,10 +62,10 @@ pub(crate) fn evaluate(
         root: root.clone(),
         captures: Captures::default(),
     };
-    let outcome = evaluator
-        .eval(&plan.root, root.map(wrap_array).as_ref(), &Frame::root())
-        .map(|result| result.and_then(Item::into_value));
-    outcome.map_err(Failure::into_error)
+    let outcome = evaluator.budget.check_cancelled();
+    let outcome = outcome
+        .and_then(|()| evaluator.eval(&plan.root, root.map(wrap_array).as_ref(), &Frame::root()));
+    outcome.map(|result| result.and_then(Item::into_value)).map_err(Failure::into_error)
 }
 
 /// An input that is an array is one input, not many.
@@ -97,8 +98,14 @@ impl Evaluator<'_> {
     ) -> Outcome<Option<Item>> {
         self.budget.enter()?;
         let result = match &node.kind {
-            NodeKind::Literal(literal) if node.predicates.is_empty() && node.group.is_none() => {
+            NodeKind::Literal(literal) if node.is_bare() => {
                 Ok(Some(Item::Value(literal.to_value())))
+            }
+            NodeKind::Path { steps, keep_singleton: false } if node.is_bare() => {
+                match self.straight(steps, input, scope) {
+                    Straight::Whole(result) => Ok(result),
+                    _ => stack::grow(|| self.eval_node(node, input, scope)),
+                }
             }
             _ => stack::grow(|| self.eval_node(node, input, scope)),
         };
@@ -244,6 +251,11 @@ impl Evaluator<'_> {
         {
             return value;
         }
+        self.outer_variable(variable)
+    }
+
+    /// A variable that no scope of the expression has.
+    fn outer_variable(&self, variable: &Variable) -> Option<Item> {
         if &*variable.name == "$" {
             return self.root.clone();
         }

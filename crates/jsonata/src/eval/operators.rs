@@ -1,3 +1,5 @@
+use std::cmp::Ordering;
+
 use mcpgraph_value::Value;
 
 use super::Evaluator;
@@ -177,6 +179,11 @@ fn operand(
 }
 
 fn compare(op: BinaryOp, lhs: Option<Item>, rhs: Option<Item>) -> Outcome<Option<Item>> {
+    if let (Some(a), Some(b)) =
+        (lhs.as_ref().and_then(Item::as_f64), rhs.as_ref().and_then(Item::as_f64))
+    {
+        return Ok(Some(Item::bool(holds(op, a.partial_cmp(&b)))));
+    }
     let comparable = |item: &Option<Item>| match item {
         None => true,
         Some(item) => item.as_f64().is_some() || item.as_str().is_some(),
@@ -191,23 +198,24 @@ fn compare(op: BinaryOp, lhs: Option<Item>, rhs: Option<Item>) -> Outcome<Option
         }
     }
     let (Some(lhs), Some(rhs)) = (lhs, rhs) else { return Ok(None) };
-    let ordering = match (lhs.as_f64(), rhs.as_f64(), lhs.as_str(), rhs.as_str()) {
-        (Some(lhs), Some(rhs), ..) => lhs.partial_cmp(&rhs),
-        (.., Some(lhs), Some(rhs)) => Some(js::text::compare(lhs, rhs)),
-        _ => {
-            let message =
-                format!("the values on both sides of `{}` must be of the same type", op.as_str());
-            let mut failure = fail("T2009", message);
-            failure.value = lhs.into_value();
-            return Err(failure);
-        }
+    let (Some(a), Some(b)) = (lhs.as_str(), rhs.as_str()) else {
+        let message =
+            format!("the values on both sides of `{}` must be of the same type", op.as_str());
+        let mut failure = fail("T2009", message);
+        failure.value = lhs.into_value();
+        return Err(failure);
     };
-    Ok(Some(Item::bool(ordering.is_some_and(|ordering| match op {
+    Ok(Some(Item::bool(holds(op, Some(js::text::compare(a, b))))))
+}
+
+/// Whether an order is the one that an operator asks for; NaN has none.
+fn holds(op: BinaryOp, ordering: Option<Ordering>) -> bool {
+    ordering.is_some_and(|ordering| match op {
         BinaryOp::Less => ordering.is_lt(),
         BinaryOp::LessEqual => ordering.is_le(),
         BinaryOp::Greater => ordering.is_gt(),
         _ => ordering.is_ge(),
-    }))))
+    })
 }
 
 fn whole(item: Option<Item>, code: &'static str, side: &str) -> Outcome<Option<f64>> {

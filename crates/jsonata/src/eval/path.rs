@@ -98,51 +98,27 @@ impl Evaluator<'_> {
         Ok(PathResult::Item(current))
     }
 
-    /// Follows names from object to object, which needs no sequences.
-    fn straight(&self, steps: &[Node], input: Option<&Item>, scope: &Scope) -> Straight {
-        let mut taken = 0;
-        let mut item = match (&steps[0].kind, input) {
-            (NodeKind::Variable(variable), _) if is_plain(&steps[0]) => {
-                taken = 1;
-                self.variable(variable, scope)
-            }
-            (NodeKind::Context, Some(Item::List(list))) if is_plain(&steps[0]) => {
-                taken = 1;
-                if list.is_wrapper { list.items.first().cloned() } else { return Straight::Not }
-            }
-            (NodeKind::Context, input) if is_plain(&steps[0]) => {
-                taken = 1;
-                input.cloned()
-            }
-            (NodeKind::Name(_), Some(Item::Value(Value::Object(object)))) => {
-                Some(Item::Value(Value::Object(object.clone())))
-            }
-            _ => return Straight::Not,
-        };
-        while let Some(step) = steps.get(taken) {
-            let NodeKind::Name(name) = &step.kind else { break };
-            if !is_plain(step) {
-                break;
-            }
-            match &item {
-                Some(Item::Value(Value::Object(members))) => {
-                    item = members.get(name).cloned().map(Item::Value);
-                    taken += 1;
+    /// Follows names from object to object, which needs no sequences. Only what is found at the end
+    /// is shared.
+    pub(super) fn straight(&self, steps: &[Node], input: Option<&Item>, scope: &Scope) -> Straight {
+        match steps.first() {
+            Some(Node { kind: NodeKind::Variable(variable), .. }) if is_plain(&steps[0]) => {
+                if variable.may_be_local
+                    && let Some(found) = scope.look(&variable.name, |item| follow(steps, 1, item))
+                {
+                    return found;
                 }
-                Some(Item::Value(Value::Array(_))) => break,
-                Some(Item::Value(_)) | None => return Straight::Whole(None),
-                Some(_) => return Straight::Not,
+                follow(steps, 1, self.outer_variable(variable).as_ref())
             }
-        }
-        match item {
-            Some(Item::List(_)) => Straight::Not,
-            item if taken == steps.len() => Straight::Whole(item),
-            None => Straight::Whole(None),
-            _ if taken == 0 => Straight::Not,
-            // Nothing is left for the other steps.
-            Some(Item::Value(Value::Array(items))) if items.is_empty() => Straight::Whole(None),
-            Some(array @ Item::Value(Value::Array(_))) => Straight::Up(taken, array),
-            Some(item) => Straight::Up(taken, Item::sequence(vec![item])),
+            Some(Node { kind: NodeKind::Context, .. }) if is_plain(&steps[0]) => match input {
+                Some(Item::List(list)) if list.is_wrapper => follow(steps, 1, list.items.first()),
+                input => follow(steps, 1, input),
+            },
+            Some(Node { kind: NodeKind::Name(_), .. }) => match input {
+                Some(Item::Value(Value::Object(_))) => follow(steps, 0, input),
+                _ => Straight::Not,
+            },
+            _ => Straight::Not,
         }
     }
 
@@ -189,6 +165,20 @@ impl Evaluator<'_> {
             (_, Some(Items::Values(values))) => {
                 for value in values {
                     self.step_item(step, Some(&Item::Value(value.clone())), scope, &mut results)?;
+                }
+            }
+            (NodeKind::Name(name), Some(Items::Items(items))) if is_plain_name => {
+                for item in items {
+                    match item {
+                        Item::Value(Value::Object(members)) => {
+                            self.budget.step()?;
+                            if let Some(member) = members.get(name) {
+                                results.add(self, Item::Value(member.clone()))?;
+                            }
+                        }
+                        Item::Hole => {}
+                        item => self.step_item(step, Some(item), scope, &mut results)?,
+                    }
                 }
             }
             (_, Some(Items::Items(items))) => {
@@ -247,8 +237,12 @@ impl Evaluator<'_> {
         for (index, item) in items.iter().enumerate() {
             let context = if matches!(item, Item::Hole) { None } else { Some(&item) };
             let verdict = self.eval(predicate, context, scope)?;
-            for _ in 0..self.times_selected(verdict, index, length)? {
+            let times = self.times_selected(verdict, index, length)?;
+            for _ in 1..times {
                 self.push(&mut results, item.clone())?;
+            }
+            if times > 0 {
+                self.push(&mut results, item)?;
             }
         }
         Ok(Item::sequence(results))
@@ -262,6 +256,9 @@ impl Evaluator<'_> {
         length: usize,
     ) -> Outcome<usize> {
         let Some(verdict) = verdict else { return Ok(0) };
+        if let Item::Value(Value::Bool(flag)) = verdict {
+            return Ok(usize::from(flag));
+        }
         if let Some(number) = as_number(&verdict)? {
             return Ok(usize::from(position(number, length) == Some(index)));
         }
@@ -288,13 +285,46 @@ impl Evaluator<'_> {
 }
 
 /// How far a path goes straight on.
-enum Straight {
+pub(super) enum Straight {
     /// To its end.
     Whole(Option<Item>),
     /// Through so many steps, to an array.
     Up(usize, Item),
     /// Not at all.
     Not,
+}
+
+/// Follows the names from a step on, beginning at `start`.
+fn follow(steps: &[Node], mut taken: usize, start: Option<&Item>) -> Straight {
+    let mut value = match start {
+        None => return Straight::Whole(None),
+        Some(Item::Value(value)) => value,
+        Some(Item::List(_)) => return Straight::Not,
+        Some(item) if taken == steps.len() => return Straight::Whole(Some(item.clone())),
+        Some(_) => return Straight::Not,
+    };
+    while let Some(step) = steps.get(taken) {
+        let NodeKind::Name(name) = &step.kind else { break };
+        if !is_plain(step) {
+            break;
+        }
+        value = match value {
+            Value::Array(_) => break,
+            value => match value.get(name) {
+                Some(member) => member,
+                None => return Straight::Whole(None),
+            },
+        };
+        taken += 1;
+    }
+    match value {
+        value if taken == steps.len() => Straight::Whole(Some(Item::Value(value.clone()))),
+        _ if taken == 0 => Straight::Not,
+        // Nothing is left for the other steps.
+        Value::Array(items) if items.is_empty() => Straight::Whole(None),
+        Value::Array(_) => Straight::Up(taken, Item::Value(value.clone())),
+        value => Straight::Up(taken, Item::sequence(vec![Item::Value(value.clone())])),
+    }
 }
 
 /// Whether a step does nothing but select.

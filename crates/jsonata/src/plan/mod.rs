@@ -180,6 +180,11 @@ impl Node {
         }
     }
 
+    /// Whether nothing is attached to it.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.predicates.is_empty() && self.group.is_none()
+    }
+
     /// Where the reference implementation places it; paths and parents have no place there.
     pub(crate) fn position(&self) -> Option<usize> {
         match self.kind {

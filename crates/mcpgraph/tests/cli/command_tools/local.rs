@@ -124,6 +124,9 @@ tools:
         failed(&mut served, "query", json!({"table": "items", "where": "1=1; DROP TABLE items"}));
     assert!(said.contains("another would begin (here: `1=1⟨here⟩; DROP TABLE items`)"), "{said}");
     assert_eq!(code, "MG0420");
+    let (said, code) = failed(&mut served, "query", json!({"table": "items", "database": "shop"}));
+    assert!(said.contains("the argument `database` is for EdgeLake"), "{said}");
+    assert_eq!(code, "MG0420");
     // A name in double quotes that is none is an error, and no text.
     let (said, _) =
         failed(&mut served, "query", json!({"table": "items", "where": "nope = 'nope'"}));
@@ -154,6 +157,8 @@ fn statements_that_change_are_refused_when_the_file_is_read() {
         ("SELECT 1; SELECT 2", "more than one statement"),
         ("SELECT 1 UNION SELECT 2", "allow_union"),
         ("SELECT * INTO u FROM t", "MG0147"),
+        ("WITH gone AS (DELETE FROM t RETURNING id) SELECT id FROM gone", "MG0147"),
+        ("WITH t AS (SELECT 1) INSERT INTO u SELECT * FROM t", "MG0147"),
         ("SELECT * FROM t WHERE a = '{a}'", "MG0142"),
         ("SELECT {", "MG0140"),
     ] {
@@ -165,6 +170,27 @@ fn statements_that_change_are_refused_when_the_file_is_read() {
         let output = command().arg("check").arg(&path).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains(part), "{template}: {said}");
+        assert_eq!(output.status.code(), Some(1));
+    }
+}
+
+#[test]
+fn arguments_that_only_edgelake_understands_are_not_offered_by_databases() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tools.yaml");
+    for argument in ["database", "include_tables", "extend_fields"] {
+        let tool = json!({
+            "backend": {"sqlite": {"path": "x.db"}},
+            "tools": [{
+                "name": "query",
+                "inputSchema": {"type": "object", "properties": {"table": {}, argument: {}}},
+                "command": {"build_sql": true},
+            }],
+        });
+        fs::write(&path, tool.to_string()).unwrap();
+        let output = command().arg("check").arg(&path).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(&format!("the argument `{argument}` of `build_sql`")), "{said}");
         assert_eq!(output.status.code(), Some(1));
     }
 }

@@ -4,7 +4,7 @@ use mcpgraph_testkit::PostgresServer;
 use serde_json::json;
 
 use super::{called, failed, serve};
-use crate::product::eventually;
+use crate::product::{command, eventually};
 
 #[test]
 fn postgres_is_read_and_written_with_bound_parameters() {
@@ -69,6 +69,42 @@ fn changes_can_give_rows_and_are_undone_when_they_fail() {
     let mut served =
         serve(&super::shop_keeping(&format!("postgres: {{ url: \"{}\"", server.url())));
     super::keep_shop(&mut served);
+}
+
+#[test]
+fn a_with_that_changes_data_needs_a_backend_that_writes() {
+    let Some(server) = PostgresServer::start() else { return };
+    let moved = "WITH gone AS (DELETE FROM items WHERE id = {id} RETURNING id, name) \
+                 INSERT INTO items (id, name) SELECT id + 10, name FROM gone RETURNING id";
+    let taken = "WITH gone AS (DELETE FROM items WHERE id = {id} RETURNING id) SELECT id FROM gone";
+    let tools = |write: bool| {
+        let tool =
+            |name: &str, template: &str| json!({"name": name, "command": {"template": template}});
+        json!({
+            "backend": {"postgres": {"url": server.url(), "write": write}},
+            "tools": [
+                tool("add", "INSERT INTO items (id, name) VALUES ({id}, 'tea')"),
+                tool("move", moved),
+                tool("take", taken),
+                tool("ids", "SELECT id FROM items ORDER BY id"),
+            ],
+        })
+        .to_string()
+    };
+    let mut served = serve(&tools(true));
+    assert_eq!(called(&mut served, "add", json!({"id": 1})), json!({"rowsChanged": 1}));
+    assert_eq!(called(&mut served, "move", json!({"id": 1})), json!([{"id": 11}]));
+    assert_eq!(called(&mut served, "ids", json!({})), json!([{"id": 11}]));
+    assert_eq!(called(&mut served, "take", json!({"id": 11})), json!([{"id": 11}]));
+    assert_eq!(called(&mut served, "ids", json!({})), json!([]));
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tools.yaml");
+    std::fs::write(&path, tools(false)).unwrap();
+    let output = command().arg("check").arg(&path).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(said.matches("MG0147").count(), 3, "{said}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
