@@ -83,12 +83,13 @@ impl Postgres {
 #[async_trait]
 impl Carrier for Postgres {
     async fn send(&self, request: Request, limits: Limits) -> Result<Answer, CommandError> {
-        let Request::Sql { statement, parameters, gives_rows } = request else {
+        let Request::Sql { lead, statement, parameters, gives_rows } = request else {
             return Err(not_for("databases"));
         };
         let mut client = self.client().await?;
         let mut cancel = Cancel { token: Some(client.cancel_token()), tls: self.tls.clone() };
         let parameters: Vec<Parameter> = parameters.into_iter().map(Parameter).collect();
+        let statement = if gives_rows { as_json(&lead, &statement, self.write) } else { statement };
         let answer =
             execute(&mut client, &statement, &parameters, gives_rows, self.write, limits.bytes)
                 .await;
@@ -107,6 +108,18 @@ async fn tidy(idle: Weak<Mutex<Vec<Idle>>>) {
         idle.lock().retain(|waiting| waiting.since.elapsed() < MAX_WAIT);
         drop(idle);
         tokio::time::sleep(MAX_WAIT / 5).await;
+    }
+}
+
+/// The statement whose rows are those of another as JSON: the database knows all of its types.
+fn as_json(lead: &str, statement: &str, write: bool) -> String {
+    match (write, lead) {
+        (false, _) => format!("SELECT row_to_json(q)::text FROM (\n{statement}\n) AS q"),
+        (true, "") => format!("WITH q AS (\n{statement}\n) SELECT row_to_json(q)::text FROM q"),
+        (true, lead) => format!(
+            "{lead},\nmcpgraph_rows AS (\n{statement}\n) \
+             SELECT row_to_json(mcpgraph_rows)::text FROM mcpgraph_rows"
+        ),
     }
 }
 
@@ -132,14 +145,8 @@ async fn execute(
         transaction.commit().await.map_err(|error| failed(&error))?;
         return Ok(Map::from_iter([("rowsChanged", Value::from(count))]).into());
     }
-    // The database writes each row as JSON, which knows all of its types.
-    let statement = if write {
-        format!("WITH q AS (\n{statement}\n) SELECT row_to_json(q)::text FROM q")
-    } else {
-        format!("SELECT row_to_json(q)::text FROM (\n{statement}\n) AS q")
-    };
     let rows =
-        transaction.query_raw(&statement, parameters).await.map_err(|error| failed(&error))?;
+        transaction.query_raw(statement, parameters).await.map_err(|error| failed(&error))?;
     let mut rows = std::pin::pin!(rows);
     let mut found = Vec::new();
     let mut bytes = 0;

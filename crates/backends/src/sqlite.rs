@@ -38,7 +38,7 @@ impl Drop for Interrupt {
 #[async_trait]
 impl Carrier for Sqlite {
     async fn send(&self, request: Request, limits: Limits) -> Result<Answer, CommandError> {
-        let Request::Sql { statement, parameters, gives_rows } = request else {
+        let Request::Sql { statement, parameters, gives_rows, .. } = request else {
             return Err(not_for("databases"));
         };
         let (path, write) = (self.path.clone(), self.write);

@@ -147,7 +147,8 @@ impl Command {
             }),
             Plan::Sql(SqlPlan::Built(dialect, rules)) => {
                 let Built { statement, .. } = build(arguments, *dialect, rules)?;
-                Ok(Request::Sql { statement, parameters: Vec::new(), gives_rows: true })
+                let lead = String::new();
+                Ok(Request::Sql { lead, statement, parameters: Vec::new(), gives_rows: true })
             }
             Plan::Sql(SqlPlan::Templates(choices)) => {
                 let (_, template) = choices
@@ -156,6 +157,7 @@ impl Command {
                     .ok_or_else(no_template)?;
                 let bound = template.bind(arguments)?;
                 Ok(Request::Sql {
+                    lead: bound.lead,
                     statement: bound.statement,
                     parameters: bound.parameters,
                     gives_rows: bound.gives_rows,

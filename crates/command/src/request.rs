@@ -32,6 +32,9 @@ pub enum Request {
     },
     /// An SQL statement.
     Sql {
+        /// PostgreSQL: a `WITH` clause that comes before the statement, and before what is put
+        /// around it; empty if there is none.
+        lead: String,
         /// The statement, with places for parameters.
         statement: String,
         /// What is bound to them, in order.

@@ -1,6 +1,7 @@
 //! Statements an author wrote, in which arguments are parameters.
 
 use mcpgraph_value::Value;
+use sqlparser::ast::{Query, SetExpr, Statement};
 
 use super::Dialect;
 use super::check::{Rules, StatementError, check};
@@ -22,6 +23,8 @@ pub(crate) struct SqlTemplate {
 /// A statement and what is bound to it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bound {
+    /// The `WITH` clause, if it has to stay at the beginning of whatever is sent.
+    pub(crate) lead: String,
     pub(crate) statement: String,
     pub(crate) parameters: Vec<Value>,
     pub(crate) gives_rows: bool,
@@ -96,8 +99,11 @@ impl SqlTemplate {
         let checked = check(&statement, self.dialect, &self.rules)
             .map_err(|error| Refusal(format!("the statement is refused: {error}")))?;
         let gives_rows = gives_rows(&checked);
-        let statement = statement.trim().trim_end_matches(';').to_owned();
-        Ok(Bound { statement, parameters, gives_rows })
+        let parts = (self.dialect == Dialect::Postgres && gives_rows).then(|| lifted(checked));
+        let (lead, statement) = parts.flatten().unwrap_or_else(|| {
+            (String::new(), statement.trim().trim_end_matches(';').to_owned())
+        });
+        Ok(Bound { lead, statement, parameters, gives_rows })
     }
 
     /// Binds a value; a list becomes several parameters, as `IN (…)` needs them.
@@ -139,15 +145,36 @@ impl SqlTemplate {
 }
 
 /// Whether a statement answers with rows.
-fn gives_rows(statement: &sqlparser::ast::Statement) -> bool {
-    use sqlparser::ast::Statement;
+fn gives_rows(statement: &Statement) -> bool {
     match statement {
-        Statement::Query(_) => true,
+        Statement::Query(query) => match changing(query) {
+            Some(statement) => gives_rows(statement),
+            None => true,
+        },
         Statement::Insert(insert) => insert.returning.is_some(),
         Statement::Update(update) => update.returning.is_some(),
         Statement::Delete(delete) => delete.returning.is_some(),
         _ => false,
     }
+}
+
+/// The statement that a query with a `WITH` clause is, if it changes data.
+fn changing(query: &Query) -> Option<&Statement> {
+    match &*query.body {
+        SetExpr::Insert(statement) | SetExpr::Update(statement) | SetExpr::Delete(statement) => {
+            Some(statement)
+        }
+        _ => None,
+    }
+}
+
+/// The `WITH` clause of a statement and the rest, if the clause changes data: PostgreSQL has such
+/// clauses at the beginning only.
+fn lifted(statement: Statement) -> Option<(String, String)> {
+    let Statement::Query(mut query) = statement else { return None };
+    let with = query.with.take()?;
+    let changes = with.cte_tables.iter().any(|table| changing(&table.query).is_some());
+    (changes || changing(&query).is_some()).then(|| (with.to_string(), query.to_string()))
 }
 
 /// A placeholder that stands in quotes.

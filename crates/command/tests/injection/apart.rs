@@ -45,7 +45,7 @@ pub(crate) fn take_apart(place: &str, request: &Request) -> Apart {
         }
         Request::Process { argv, stdin, .. } => program(place, argv, stdin.as_deref()),
         Request::Http { .. } => http(place, request),
-        Request::Sql { statement, parameters, gives_rows } => {
+        Request::Sql { statement, parameters, gives_rows, .. } => {
             assert!(gives_rows);
             let value = parameters.first().map(|value| match value.as_str() {
                 Some(text) => text.to_owned(),

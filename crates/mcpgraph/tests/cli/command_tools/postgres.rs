@@ -86,6 +86,7 @@ fn a_with_that_changes_data_needs_a_backend_that_writes() {
                 tool("add", "INSERT INTO items (id, name) VALUES ({id}, 'tea')"),
                 tool("move", moved),
                 tool("take", taken),
+                tool("copy", "WITH old AS (SELECT name FROM items) INSERT INTO items (id, name) SELECT 7, name FROM old"),
                 tool("ids", "SELECT id FROM items ORDER BY id"),
             ],
         })
@@ -95,6 +96,8 @@ fn a_with_that_changes_data_needs_a_backend_that_writes() {
     assert_eq!(called(&mut served, "add", json!({"id": 1})), json!({"rowsChanged": 1}));
     assert_eq!(called(&mut served, "move", json!({"id": 1})), json!([{"id": 11}]));
     assert_eq!(called(&mut served, "ids", json!({})), json!([{"id": 11}]));
+    assert_eq!(called(&mut served, "copy", json!({})), json!({"rowsChanged": 1}));
+    assert_eq!(called(&mut served, "take", json!({"id": 7})), json!([{"id": 7}]));
     assert_eq!(called(&mut served, "take", json!({"id": 11})), json!([{"id": 11}]));
     assert_eq!(called(&mut served, "ids", json!({})), json!([]));
 
@@ -103,7 +106,7 @@ fn a_with_that_changes_data_needs_a_backend_that_writes() {
     std::fs::write(&path, tools(false)).unwrap();
     let output = command().arg("check").arg(&path).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(said.matches("MG0147").count(), 3, "{said}");
+    assert_eq!(said.matches("MG0147").count(), 4, "{said}");
     assert_eq!(output.status.code(), Some(1));
 }
 
