@@ -100,9 +100,9 @@ impl SqlTemplate {
             .map_err(|error| Refusal(format!("the statement is refused: {error}")))?;
         let gives_rows = gives_rows(&checked);
         let parts = (self.dialect == Dialect::Postgres && gives_rows).then(|| lifted(checked));
-        let (lead, statement) = parts.flatten().unwrap_or_else(|| {
-            (String::new(), statement.trim().trim_end_matches(';').to_owned())
-        });
+        let (lead, statement) = parts
+            .flatten()
+            .unwrap_or_else(|| (String::new(), statement.trim().trim_end_matches(';').to_owned()));
         Ok(Bound { lead, statement, parameters, gives_rows })
     }
 
