@@ -86,7 +86,10 @@ fn corpus() -> Vec<Group> {
 
 /// The arguments of a call in which a value stands in its place.
 fn arguments(place: &str, value: &Value) -> Value {
-    let mut map: Map = Map::from_iter([("database", "d"), ("table", "t")]);
+    let mut map: Map = Map::from_iter([("table", "t")]);
+    if place.starts_with("edgelake") {
+        map.insert("database", "d");
+    }
     let key = place.split_once("_build_").map_or("x", |(_, key)| key);
     map.insert(key, value.clone());
     map.into()
