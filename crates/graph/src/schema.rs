@@ -1,8 +1,10 @@
 //! JSON Schemas as tools use them: compiled once, defaults applied, every violation reported.
 
+mod plain;
+
 use std::fmt;
 
-use jsonschema::{PatternOptions, ValidationError, Validator};
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use mcpgraph_diagnostics::shortened;
 use mcpgraph_value::{Map, Value};
 
@@ -49,19 +51,20 @@ impl Schema {
     /// Compiles a schema.
     pub fn compile(source: &Value) -> Result<Self, SchemaError> {
         let json = serde_json::Value::from(source);
-        let validator = jsonschema::options()
+        let options = jsonschema::options()
             // Patterns come from files and upstreams; this engine's time is linear.
             .with_pattern_options(PatternOptions::regex())
-            .offline()
-            .build(&json)
-            .map_err(|error| SchemaError {
-                pointer: match error.instance_path().as_str() {
-                    // What the compiler says of a reference that leads nowhere has no place.
-                    "" => lost_reference(source, source, "").unwrap_or_default(),
-                    pointer => pointer.to_owned(),
-                },
-                message: error.to_string(),
-            })?;
+            .offline();
+        let options =
+            if plain::is_plain(source) { options.with_draft(Draft::Draft7) } else { options };
+        let validator = options.build(&json).map_err(|error| SchemaError {
+            pointer: match error.instance_path().as_str() {
+                // What the compiler says of a reference that leads nowhere has no place.
+                "" => lost_reference(source, source, "").unwrap_or_default(),
+                pointer => pointer.to_owned(),
+            },
+            message: error.to_string(),
+        })?;
         Ok(Self { has_defaults: mentions_default(source), source: source.clone(), validator })
     }
 

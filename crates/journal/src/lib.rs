@@ -20,6 +20,7 @@ mod id;
 mod journal;
 mod liveness;
 mod mask;
+mod numbers;
 mod options;
 mod origin;
 mod present;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::RunId;
 use crate::schema::create_private_file;
+use crate::{RunId, numbers};
 
 /// The lock of a writer, held while it lives.
 pub(crate) struct WriterLock {
@@ -67,12 +67,10 @@ pub(crate) fn bury(connection: &Connection, dir: &Path) -> rusqlite::Result<()> 
         .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;
     for (no, name) in writers.into_iter().filter(|(no, _)| !living.contains(no)) {
-        connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'change'", [])?;
         connection.execute(
-            "UPDATE runs SET status = 'interrupted',
-                 change = (SELECT value FROM counters WHERE name = 'change')
+            "UPDATE runs SET status = 'interrupted', change = ?
              WHERE writer = ? AND status = 'running'",
-            [no],
+            [numbers::latest(connection)? + 1, no],
         )?;
         connection.execute("DELETE FROM writers WHERE no = ?", [no])?;
         fs::remove_file(lock_path(dir, &name)).unwrap_or_default();

@@ -16,7 +16,7 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 3] = [FORMAT_1, FORMAT_2, FORMAT_3];
+const MIGRATIONS: [&str; 4] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
 
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 const OPEN_PAUSE: Duration = Duration::from_millis(10);
 
 /// After how many pages the log of changes is taken over into the file.
-const CHECKPOINT_PAGES: u32 = 2000;
+const CHECKPOINT_PAGES: u32 = 4000;
 
 /// What the log of changes is cut down to afterwards.
 const MAX_LOG_BYTES: u32 = 64 * 1024 * 1024;
@@ -128,6 +128,17 @@ CREATE TABLE requests (
 );
 ";
 
+/// Runs and changes of them take their numbers from one sequence (see [`crate::numbers`]), so that
+/// most runs need no number of a change, and rows of events may be compressed.
+const FORMAT_4: &str = "
+UPDATE counters SET value = (SELECT max(value) FROM counters WHERE name IN ('run', 'change'))
+    WHERE name = 'change';
+DELETE FROM counters WHERE name = 'run';
+DROP INDEX runs_by_change;
+CREATE INDEX runs_by_change ON runs (change) WHERE change > 0;
+ALTER TABLE chunks ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
+";
+
 /// How many bits of a key number the event.
 const SEQ_BITS: u32 = 28;
 
@@ -209,7 +220,6 @@ fn try_open_writer(dir: &Path) -> Result<Connection, JournalError> {
     drop(look);
     if format == 0 {
         // Only before there are tables; the log of changes comes after it.
-        connection.pragma_update(None, "page_size", 8192)?;
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;

@@ -1,12 +1,12 @@
-use rusqlite::{Connection, params};
+use rusqlite::OptionalExtension as _;
 
 use super::row::Rows;
-use crate::{Changes, Journal, JournalError};
+use crate::{Changes, Journal, JournalError, numbers};
 
 impl Journal {
     /// What [`Self::changes`] would give as `next` if everything so far had been told.
     pub fn latest_change(&self) -> Result<u64, JournalError> {
-        self.read(|connection| Ok(latest(connection)?.unsigned_abs()))
+        self.read(|connection| Ok(numbers::latest(connection)?.unsigned_abs()))
     }
 
     /// What changed in the list of runs since an answer to this gave `since`; 0 begins with
@@ -16,32 +16,31 @@ impl Journal {
         self.read(|connection| {
             let rows = Rows::new(connection, &self.dir)?;
             let since = i64::try_from(since).unwrap_or(i64::MAX);
-            let latest = latest(connection)?;
+            let limit = i64::try_from(limit.max(1)).unwrap_or(i64::MAX);
+            let latest = numbers::latest(connection)?;
             let up_to: i64 = connection
                 .prepare_cached(
-                    "SELECT change FROM runs WHERE change > ? ORDER BY change LIMIT 1 OFFSET ?",
+                    "SELECT at FROM (SELECT no AS at FROM runs WHERE no > ?1 AND change = 0
+                         ORDER BY no LIMIT ?2)
+                     UNION ALL
+                     SELECT at FROM (SELECT change AS at FROM runs WHERE change > ?1 AND change > 0
+                         ORDER BY change LIMIT ?2)
+                     ORDER BY at LIMIT 1 OFFSET ?2 - 1",
                 )?
-                .query_map(
-                    params![since, i64::try_from(limit.max(1)).unwrap_or(i64::MAX) - 1],
-                    |row| row.get(0),
-                )?
-                .next()
-                .transpose()?
+                .query_row([since, limit], |row| row.get(0))
+                .optional()?
                 .unwrap_or(latest);
             let runs = connection
                 .prepare_cached(&format!(
-                    "SELECT {} FROM runs WHERE change > ? AND change <= ? ORDER BY change, id",
+                    "SELECT {} FROM runs
+                     WHERE no > ?1 AND no <= ?2 AND change = 0
+                         OR change > ?1 AND change <= ?2 AND change > 0
+                     ORDER BY CASE change WHEN 0 THEN no ELSE change END, id",
                     rows.columns()
                 ))?
-                .query_map(params![since, up_to], |row| rows.summary(row))?
+                .query_map([since, up_to], |row| rows.summary(row))?
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(Changes { runs, next: up_to.max(since) as u64, more: up_to < latest })
         })
     }
-}
-
-fn latest(connection: &Connection) -> rusqlite::Result<i64> {
-    connection
-        .prepare_cached("SELECT value FROM counters WHERE name = 'change'")?
-        .query_row([], |row| row.get(0))
 }

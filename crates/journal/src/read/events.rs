@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
@@ -57,6 +58,15 @@ pub(crate) fn unpack(size: i64, packed: bool, data: Vec<u8>) -> Option<String> {
     String::from_utf8(json).ok()
 }
 
+/// The lines of a row of events that is compressed.
+fn unpack_lines(packed: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let (size, packed) = lz4_flex::block::uncompressed_size(packed).ok()?;
+    if size > MAX_STORED_BYTES {
+        return None;
+    }
+    lz4_flex::block::decompress(packed, size).ok().map(Cow::Owned)
+}
+
 impl<'c> RunReader<'c> {
     pub(crate) fn new(connection: &'c Connection, no: i64) -> Self {
         Self { connection, no, decoded: Cell::new(0) }
@@ -73,14 +83,20 @@ impl<'c> RunReader<'c> {
             .connection
             .prepare_cached("SELECT max(key) FROM chunks WHERE key BETWEEN ? AND ?")?
             .query_row(params![key(self.no, 0), wanted], |row| row.get(0))?;
-        let mut statement = self.connection.prepare_cached(
-            "SELECT key, events FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key",
-        )?;
+        // A file of an older format does not say whether a row is compressed; there, none is.
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT * FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key")?;
+        let says_packed = statement.column_count() > 2;
         let last = key(self.no, MAX_EVENTS - 1);
         let mut rows = statement.query(params![start.unwrap_or(wanted), last])?;
         while let Some(row) = rows.next()? {
             let first = seq_of(row.get(0)?);
-            let lines = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+            let events = row.get_ref(1)?.as_bytes().map_err(rusqlite::Error::from)?;
+            let is_packed = says_packed && row.get(2)?;
+            let lines = if is_packed { unpack_lines(events) } else { Some(events.into()) };
+            let lines = lines.as_deref().and_then(|lines| std::str::from_utf8(lines).ok());
+            let lines = lines.ok_or_else(|| JournalError::Damaged("a row of events".to_owned()))?;
             for (seq, line) in (first..).zip(lines.split('\n')) {
                 if seq >= from && look(seq, line)?.is_break() {
                     return Ok(());

@@ -1,7 +1,7 @@
 use rusqlite::TransactionBehavior;
 
 use crate::read::row::find;
-use crate::write::remove_run;
+use crate::write::remove_runs;
 use crate::{Journal, JournalError, RunId, RunStatus, schema};
 
 /// How many runs are removed in one transaction.
@@ -16,18 +16,20 @@ impl Journal {
         for ids in ids.chunks(AT_ONCE) {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut runs = Vec::with_capacity(ids.len());
             for id in ids {
                 match find(&transaction, &self.dir, *id)? {
                     Some((_, run)) if run.status == RunStatus::Running => {
                         return Err(JournalError::StillRunning(*id));
                     }
-                    Some((no, _)) => {
-                        remove_run(&transaction, no)?;
-                        removed += 1;
-                    }
+                    Some((no, _)) => runs.push(no),
                     None => {}
                 }
             }
+            runs.sort_unstable();
+            runs.dedup();
+            remove_runs(&transaction, &runs)?;
+            removed += runs.len();
             transaction.commit()?;
         }
         Ok(removed)

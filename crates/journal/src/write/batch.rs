@@ -15,7 +15,7 @@ use super::requests;
 use super::state::RunState;
 use crate::mask::Masker;
 use crate::schema::{MAX_EVENTS, key};
-use crate::{Digest, JournalOptions, Origin, RunId, RunStatus, StoredEvent};
+use crate::{Digest, JournalOptions, Origin, RunId, RunStatus, StoredEvent, numbers};
 
 /// After how many events a snapshot is taken, or more where it would be large.
 const SNAPSHOT_EVERY: u64 = 128;
@@ -59,8 +59,8 @@ pub(crate) struct Part<'a> {
     chunk: &'a mut Chunk,
     /// The definitions that are in the file for sure.
     stored: HashSet<Digest>,
-    next_run: i64,
-    change: i64,
+    /// The next of [`numbers`].
+    next: i64,
 }
 
 /// What is to be written of one run.
@@ -88,14 +88,8 @@ impl Batcher {
         self.chunk.clear();
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let counter = |name: &str| {
-            transaction
-                .prepare_cached("SELECT value FROM counters WHERE name = ?")?
-                .query_row([name], |row| row.get::<_, i64>(0))
-        };
         let mut part = Part {
-            next_run: counter("run")? + 1,
-            change: counter("change")? + 1,
+            next: numbers::latest(&transaction)? + 1,
             connection: &transaction,
             options,
             masker,
@@ -105,12 +99,6 @@ impl Batcher {
             stored: HashSet::new(),
         };
         let result = body(&mut part)?;
-        let (next_run, change) = (part.next_run, part.change);
-        for (name, value) in [("run", next_run - 1), ("change", change)] {
-            transaction
-                .prepare_cached("UPDATE counters SET value = ? WHERE name = ?")?
-                .execute(params![value, name])?;
-        }
         transaction.commit()?;
         Ok(result)
     }
@@ -210,10 +198,9 @@ impl Part<'_> {
             return Ok(());
         }
         let is_new = state.no.is_none();
-        let no = *state.no.get_or_insert_with(|| {
-            self.next_run += 1;
-            self.next_run - 1
-        });
+        let number = self.next;
+        self.next += 1;
+        let no = *state.no.get_or_insert(number);
         let mut payloads = PayloadWriter {
             connection: self.connection,
             options: self.options,
@@ -243,7 +230,7 @@ impl Part<'_> {
         self.chunk.flush(&mut payloads)?;
         settle(state);
         if !is_new {
-            return self.update(no, state);
+            return self.update(no, number, state);
         }
         if !self.insert(no, row, state)? {
             // A record is never rewritten, so the one that was there stays.
@@ -278,13 +265,12 @@ impl Part<'_> {
                 "INSERT INTO runs (no, id, change, started, duration, status, writer, steps,
                      events, lost, tool, digest, definition, reached_step, reached_node, error,
                      face, client, protocol, traceparent, tracestate, parent, parent_step, around)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                  ON CONFLICT (id) DO NOTHING",
             )?
             .execute(params![
                 no,
                 row.id.as_bytes(),
-                self.change,
                 micros(row.started),
                 state.at.as_micros() as i64,
                 state.status().name(),
@@ -310,7 +296,7 @@ impl Part<'_> {
         Ok(inserted > 0)
     }
 
-    fn update(&self, no: i64, state: &RunState) -> rusqlite::Result<()> {
+    fn update(&self, no: i64, change: i64, state: &RunState) -> rusqlite::Result<()> {
         let reached = state.reached.as_ref();
         self.connection
             .prepare_cached(
@@ -319,7 +305,7 @@ impl Part<'_> {
                  WHERE no = ?",
             )?
             .execute(params![
-                self.change,
+                change,
                 state.at.as_micros() as i64,
                 state.status().name(),
                 state.steps.cast_signed(),

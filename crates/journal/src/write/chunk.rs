@@ -11,6 +11,10 @@ const MAX_EVENTS: u64 = 128;
 /// A row that is this long is full.
 const MAX_BYTES: usize = 128 * 1024;
 
+/// A row that is this long is compressed. Payloads often stand in several events, and a byte that
+/// is written costs more than one that is compressed.
+const MIN_PACKED_BYTES: usize = 1024;
+
 /// Collects the lines of events that follow each other into rows.
 #[derive(Default)]
 pub(crate) struct Chunk {
@@ -58,10 +62,11 @@ impl Chunk {
 }
 
 fn insert(connection: &Connection, key: i64, lines: &[u8]) -> rusqlite::Result<()> {
-    // JSON is UTF-8.
-    let lines = std::str::from_utf8(lines).unwrap_or_default();
+    let packed = (lines.len() >= MIN_PACKED_BYTES)
+        .then(|| lz4_flex::block::compress_prepend_size(lines))
+        .filter(|packed| packed.len() < lines.len());
     connection
-        .prepare_cached("INSERT INTO chunks (key, events) VALUES (?, ?)")?
-        .execute(params![key, lines])?;
+        .prepare_cached("INSERT INTO chunks (key, events, packed) VALUES (?, ?, ?)")?
+        .execute(params![key, packed.as_deref().unwrap_or(lines), packed.is_some()])?;
     Ok(())
 }

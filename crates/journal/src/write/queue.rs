@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use super::collected::{Collected, Told};
+use super::gather::Gathering;
 use super::live::Live;
 use crate::mask::Masker;
 use crate::{JournalOptions, JournalStatus, NewRun, Request, RunId, StoredEvent};
@@ -28,12 +29,8 @@ const REQUESTS_SHARE: usize = 8;
 /// How many events make a transaction full.
 const MAX_BATCH: usize = 8192;
 
-/// How many runs that wait for a commit the writer gathers at most, and how long for.
-///
-/// A commit writes whole pages, so one for many runs costs each a part of one for few. Which
-/// number comes together by itself is learnt from the commits before; a run alone never waits.
-const MAX_GATHERED: usize = 32;
-const GATHER: Duration = Duration::from_micros(200);
+/// How long the writer waits at most until as many runs wait for a commit as it expects.
+const GATHER: Duration = Duration::from_micros(1500);
 
 /// How many empty lists of events are kept, and how much room they may have.
 const MAX_SPARE: usize = 64;
@@ -46,6 +43,8 @@ pub(crate) struct Shared {
     wake: Condvar,
     masker: Mutex<Arc<Masker>>,
     next_ordinal: AtomicU64,
+    /// How many runs are being recorded.
+    at_work: AtomicUsize,
     lost_events: AtomicU64,
     lost_runs: AtomicU64,
     lost_requests: AtomicU64,
@@ -79,8 +78,12 @@ struct Queue {
     urgent: bool,
     /// How many runs wait for what is queued.
     waiting: usize,
-    /// How many are gathered before they are written.
-    gathered: usize,
+    /// How many the writer waits for.
+    wanted: usize,
+    gathering: Gathering,
+    /// Requests that are in the log, for whoever sends the next to drop: memory is freed most
+    /// cheaply by the thread that took it.
+    spent: Vec<Box<Request>>,
     sleep: Sleep,
     /// The writer was given something to write since it last slept.
     has_written: bool,
@@ -160,6 +163,7 @@ impl Shared {
             queue: Mutex::default(),
             wake: Condvar::new(),
             next_ordinal: AtomicU64::new(0),
+            at_work: AtomicUsize::new(0),
             lost_events: AtomicU64::new(0),
             lost_runs: AtomicU64::new(0),
             lost_requests: AtomicU64::new(0),
@@ -183,6 +187,7 @@ impl Shared {
     }
 
     pub(crate) fn begin(&self, new: NewRun) -> Arc<Live> {
+        self.at_work.fetch_add(1, Ordering::Relaxed);
         Arc::new(Live::new(new, self.next_ordinal.fetch_add(1, Ordering::Relaxed)))
     }
 
@@ -234,6 +239,15 @@ impl Shared {
         if queue.sleep != Sleep::Resting || queue.events >= MAX_BATCH {
             self.wake_writer(&queue);
         }
+        let spent = std::mem::take(&mut queue.spent);
+        drop(queue);
+        drop(spent);
+    }
+
+    /// Takes back requests that are in the log.
+    pub(super) fn give_back(&self, requests: Vec<Box<Request>>) {
+        let before = std::mem::replace(&mut self.queue.lock().spent, requests);
+        drop(before);
     }
 
     pub(crate) fn count_lost_request(&self) {
@@ -255,6 +269,7 @@ impl Shared {
             }
         }
         run.set_over();
+        self.at_work.fetch_sub(1, Ordering::Relaxed);
         // The event that it finished says everything, if it gets through.
         if run.lost() > 0 || run.ended().is_none() {
             self.push_control(Item::Settle(Arc::clone(run)));
@@ -276,7 +291,7 @@ impl Shared {
         match queue.sleep {
             Sleep::Idle | Sleep::Resting => drop(self.wake.notify_one()),
             Sleep::Lingering if queue.urgent || is_full => drop(self.wake.notify_one()),
-            Sleep::Gathering if queue.waiting >= queue.gathered || is_full => {
+            Sleep::Gathering if queue.waiting >= queue.wanted || is_full => {
                 self.wake.notify_one();
             }
             _ => {}
@@ -366,8 +381,13 @@ impl Shared {
     /// Waits for a moment until about as many runs wait as did before the commits before, and learns
     /// from how many it comes to.
     fn gather(&self, queue: &mut MutexGuard<'_, Queue>) {
+        if queue.waiting == 0 {
+            return;
+        }
         let began = Instant::now();
-        while queue.waiting > 0 && queue.waiting < queue.gathered && !queue.closed {
+        let wanted = queue.gathering.wanted(self.at_work.load(Ordering::Relaxed));
+        queue.wanted = wanted;
+        while queue.waiting < wanted && !queue.closed {
             let left = GATHER.saturating_sub(began.elapsed());
             if left.is_zero() || queue.events >= MAX_BATCH {
                 break;
@@ -376,9 +396,8 @@ impl Shared {
             self.wake.wait_for(queue, left);
             queue.sleep = Sleep::No;
         }
-        if queue.waiting > 0 {
-            queue.gathered = queue.waiting.min(MAX_GATHERED);
-        }
+        let came = queue.waiting;
+        queue.gathering.learn(wanted, came);
     }
 
     /// Wakes those who wait for these runs. Waking from another thread costs a system call each, so

@@ -1,11 +1,17 @@
 use rusqlite::{Connection, params};
 
+use crate::numbers;
 use crate::schema::{MAX_EVENTS, key};
 
-/// Forgets a run and what only it needs.
-pub(crate) fn remove_run(connection: &Connection, no: i64) -> rusqlite::Result<()> {
-    remove_data(connection, no)?;
-    connection.prepare_cached("DELETE FROM runs WHERE no = ?")?.execute([no])?;
+/// Forgets runs and what only they need.
+pub(crate) fn remove_runs(connection: &Connection, runs: &[i64]) -> rusqlite::Result<()> {
+    if !runs.is_empty() {
+        numbers::retire(connection)?;
+    }
+    for no in runs {
+        remove_data(connection, *no)?;
+        connection.prepare_cached("DELETE FROM runs WHERE no = ?")?.execute([no])?;
+    }
     Ok(())
 }
 

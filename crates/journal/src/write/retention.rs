@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::batch::micros;
-use super::remove::{remove_definitions, remove_run};
+use super::remove::{remove_definitions, remove_runs};
 use super::requests;
 use crate::{Retention, liveness};
 
@@ -108,14 +108,15 @@ impl Keeper {
             )?
             .query_map([AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<_, _>>()?;
-        let mut runs = 0;
+        let mut forgotten = Vec::new();
         for (no, started, writer) in candidates {
-            let is_excess = runs < excess.runs || started < before;
+            let is_excess = (forgotten.len() as u64) < excess.runs || started < before;
             if is_excess && !writer.is_some_and(|writer| living.contains(&writer)) {
-                remove_run(&transaction, no)?;
-                runs += 1;
+                forgotten.push(no);
             }
         }
+        remove_runs(&transaction, &forgotten)?;
+        let runs = forgotten.len() as u64;
         let requests = requests::forget(&transaction, excess.requests, before)?;
         transaction.commit()?;
         if runs + requests == 0 {

@@ -101,11 +101,15 @@ impl Writer {
                     self.shared.tell_followers(states.iter().map(|(run, _)| run));
                     // A run that goes on has told its caller everything.
                     deliver(&items);
+                    let mut requests = Vec::new();
                     for item in items {
-                        if let Item::Series(part) = item {
-                            part.run.give_back(part.events);
+                        match item {
+                            Item::Series(part) => part.run.give_back(part.events),
+                            Item::Request(request) => requests.push(request),
+                            Item::Lost(_) | Item::Settle(_) => {}
                         }
                     }
+                    self.shared.give_back(requests);
                     let mut settled = Vec::with_capacity(states.len());
                     for (run, state) in states {
                         let events = state.events;

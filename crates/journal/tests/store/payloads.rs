@@ -89,7 +89,7 @@ fn a_file_of_a_newer_version_is_refused() {
         [Journal::open(dir.path(), JournalOptions::default()), Journal::open_read(dir.path())]
     {
         let error = opened.err().unwrap();
-        assert!(matches!(error, JournalError::Newer { found: 99, known: 3, .. }), "{error}");
+        assert!(matches!(error, JournalError::Newer { found: 99, known: 4, .. }), "{error}");
         assert!(error.to_string().contains("use a newer mcpgraph"), "{error}");
     }
 }
@@ -102,7 +102,11 @@ async fn an_older_file_gets_what_it_lacks() {
     let id = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
     journal.close();
     let connection = Connection::open(dir.path().join("runs.db")).unwrap();
-    let older = "DROP TABLE requests; DROP INDEX runs_by_around;
+    let older = "ALTER TABLE chunks DROP COLUMN packed;
+                 DROP INDEX runs_by_change; CREATE INDEX runs_by_change ON runs (change);
+                 UPDATE runs SET change = 1; UPDATE counters SET value = 1;
+                 INSERT INTO counters VALUES ('run', 1);
+                 DROP TABLE requests; DROP INDEX runs_by_around;
                  ALTER TABLE runs DROP COLUMN around;
                  DROP TABLE workflows; DROP TABLE hook_modules;
                  DELETE FROM counters WHERE name = 'definitions'; PRAGMA user_version = 1;";
@@ -118,6 +122,13 @@ async fn an_older_file_gets_what_it_lacks() {
     read.put_workflow(&kept).unwrap();
     assert_eq!(read.workflows().unwrap(), [kept]);
     assert_eq!(read.definitions_version().unwrap(), 1);
+    let told = read.changes(0, 10).unwrap();
+    assert_eq!(told.runs.iter().map(|run| run.id).collect::<Vec<_>>(), [id]);
+    read.close();
+    let journal = Journal::open(dir.path(), JournalOptions::default()).unwrap();
+    let next = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
+    let changes = journal.changes(told.next, 10).unwrap();
+    assert_eq!(changes.runs.iter().map(|run| run.id).collect::<Vec<_>>(), [next]);
 }
 
 #[test]
