@@ -1,40 +1,48 @@
 //! How many runs go into one commit.
 
+use std::time::{Duration, Instant};
+
 /// How many runs that wait for a commit are gathered at most.
 const MAX_GATHERED: usize = 32;
 
-/// How many commits pass before more are waited for again, after they did not come.
-const TRY_AGAIN_AFTER: u32 = 64;
+/// How long the others may take to come, as far as can be told.
+const WORTH_WAITING: Duration = Duration::from_millis(1);
 
-/// Learns how many runs come together soon enough to be worth waiting for.
+/// Runs that come more rarely than this are never waited for.
+const RARE: Duration = Duration::from_millis(5);
+
+/// Tells from how runs came until now for how many it is worth waiting.
 ///
 /// A commit writes whole pages, so one for many runs costs each a part of one for few. A run alone
 /// never waits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Gathering {
-    expected: usize,
-    /// How many commits no more are to be waited for than came by themselves.
-    rest: u32,
+    /// The time between one that waits and the next, about.
+    gap: Duration,
+    latest: Option<Instant>,
+}
+
+impl Default for Gathering {
+    fn default() -> Self {
+        Self { gap: RARE, latest: None }
+    }
 }
 
 impl Gathering {
-    /// How many to wait for when so many are at work. One half can be at work while the other is
-    /// written.
-    pub(super) fn wanted(&self, at_work: usize) -> usize {
-        self.expected.min(at_work / 2).max(1)
+    /// A run begins to wait.
+    pub(super) fn came(&mut self, now: Instant) {
+        let gap = self.latest.map_or(RARE, |latest| now.saturating_duration_since(latest));
+        self.latest = Some(now);
+        self.gap = (self.gap * 7 + gap.min(RARE)) / 8;
     }
 
-    /// Learns from a commit: so many were wanted, and so many came.
-    pub(super) fn learn(&mut self, wanted: usize, came: usize) {
-        if came < wanted {
-            self.expected = came;
-            self.rest = TRY_AGAIN_AFTER;
-        } else if self.rest > 0 {
-            self.rest -= 1;
-            self.expected = self.expected.max(came).min(MAX_GATHERED);
-        } else {
-            self.expected = (came + came / 4 + 1).min(MAX_GATHERED);
-        }
+    /// How many to wait for when so many wait and so many are at work, and for how long. One half
+    /// can be at work while the other is written.
+    pub(super) fn wanted(&self, waiting: usize, at_work: usize) -> (usize, Duration) {
+        let wanted = (at_work / 2).min(MAX_GATHERED);
+        let missing = u32::try_from(wanted.saturating_sub(waiting)).unwrap_or(u32::MAX);
+        let takes = self.gap.saturating_mul(missing);
+        if takes > WORTH_WAITING { (waiting, Duration::ZERO) } else { (wanted, takes * 2) }
     }
 }
 
@@ -42,36 +50,37 @@ impl Gathering {
 mod tests {
     use super::*;
 
+    /// What is told after many runs came with a time between them.
+    fn after(gap: Duration) -> Gathering {
+        let (mut gathering, mut now) = (Gathering::default(), Instant::now());
+        for _ in 0..100 {
+            now += gap;
+            gathering.came(now);
+        }
+        gathering
+    }
+
     #[test]
     fn a_run_alone_never_waits() {
-        let mut gathering = Gathering::default();
-        for _ in 0..1000 {
-            assert_eq!(gathering.wanted(1), 1);
-            gathering.learn(1, 1);
-        }
+        let gathering = after(Duration::from_micros(30));
+        assert!(gathering.wanted(1, 1).0 <= 1);
+        assert!(gathering.wanted(1, 2).0 <= 1);
     }
 
     #[test]
     fn many_are_gathered_up_to_half_of_those_at_work() {
-        let mut gathering = Gathering::default();
-        for (at_work, most) in [(40, 20), (1000, MAX_GATHERED)] {
-            for _ in 0..100 {
-                let wanted = gathering.wanted(at_work);
-                gathering.learn(wanted, wanted);
-            }
-            assert_eq!(gathering.wanted(at_work), most);
-        }
+        let gathering = after(Duration::from_micros(30));
+        assert_eq!(gathering.wanted(3, 40).0, 20);
+        let (wanted, patience) = gathering.wanted(10, 1000);
+        assert_eq!(wanted, MAX_GATHERED);
+        assert!(patience > Duration::from_micros(1000) && patience < 2 * WORTH_WAITING);
     }
 
     /// Runs that take long are at work, too, and nobody should wait for them.
     #[test]
-    fn those_that_do_not_come_are_rarely_waited_for() {
-        let mut gathering = Gathering::default();
-        let in_vain = (0..1000).filter(|_| {
-            let wanted = gathering.wanted(100);
-            gathering.learn(wanted, 2);
-            wanted > 2
-        });
-        assert!(in_vain.count() <= 1000 / TRY_AGAIN_AFTER as usize + 1);
+    fn those_that_will_not_come_soon_are_not_waited_for() {
+        let gathering = after(Duration::from_micros(300));
+        assert_eq!(gathering.wanted(2, 100), (2, Duration::ZERO));
+        assert_eq!(Gathering::default().wanted(1, 100), (1, Duration::ZERO));
     }
 }

@@ -29,9 +29,6 @@ const REQUESTS_SHARE: usize = 8;
 /// How many events make a transaction full.
 const MAX_BATCH: usize = 8192;
 
-/// How long the writer waits at most until as many runs wait for a commit as it expects.
-const GATHER: Duration = Duration::from_micros(1500);
-
 /// How many empty lists of events are kept, and how much room they may have.
 const MAX_SPARE: usize = 64;
 const MAX_SPARE_EVENTS: usize = 128;
@@ -216,9 +213,13 @@ impl Shared {
         }
         queue.events += count;
         queue.bytes += bytes;
-        queue.oldest.get_or_insert_with(Instant::now);
+        let now = Instant::now();
+        queue.oldest.get_or_insert(now);
         queue.urgent |= is_urgent || told.is_some();
-        queue.waiting += usize::from(is_urgent);
+        if is_urgent {
+            queue.waiting += 1;
+            queue.gathering.came(now);
+        }
         let run = Arc::clone(run);
         queue.items.push_back(Item::Series(Series { run, first, events, told, bytes }));
         self.wake_writer(&queue);
@@ -378,17 +379,17 @@ impl Shared {
         queue.sleep = Sleep::No;
     }
 
-    /// Waits for a moment until about as many runs wait as did before the commits before, and learns
-    /// from how many it comes to.
+    /// Waits for a moment until more runs wait, if they will soon.
     fn gather(&self, queue: &mut MutexGuard<'_, Queue>) {
         if queue.waiting == 0 {
             return;
         }
+        let at_work = self.at_work.load(Ordering::Relaxed);
+        let (wanted, patience) = queue.gathering.wanted(queue.waiting, at_work);
         let began = Instant::now();
-        let wanted = queue.gathering.wanted(self.at_work.load(Ordering::Relaxed));
         queue.wanted = wanted;
         while queue.waiting < wanted && !queue.closed {
-            let left = GATHER.saturating_sub(began.elapsed());
+            let left = patience.saturating_sub(began.elapsed());
             if left.is_zero() || queue.events >= MAX_BATCH {
                 break;
             }
@@ -396,8 +397,6 @@ impl Shared {
             self.wake.wait_for(queue, left);
             queue.sleep = Sleep::No;
         }
-        let came = queue.waiting;
-        queue.gathering.learn(wanted, came);
     }
 
     /// Wakes those who wait for these runs. Waking from another thread costs a system call each, so
