@@ -24,7 +24,7 @@ fn deliveries() -> (Delivery, mpsc::Receiver<Event>) {
 #[tokio::test]
 async fn a_full_disk_costs_records_and_nothing_else() {
     let wait = Duration::from_secs(1);
-    let options = JournalOptions { max_pages: Some(70), wait, ..JournalOptions::default() };
+    let options = JournalOptions { max_pages: Some(140), wait, ..JournalOptions::default() };
     let (_dir, journal) = open(options);
     let first = keep(&journal, new_run("t"), &short_run("t", &noise(1, 150_000))).await;
     let second = keep(&journal, new_run("t"), &short_run("t", &noise(2, 150_000))).await;
