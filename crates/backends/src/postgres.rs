@@ -1,7 +1,5 @@
 //! PostgreSQL databases.
 
-mod tls;
-
 use std::error::Error;
 use std::sync::{Arc, Once, Weak};
 use std::time::{Duration, Instant};
@@ -10,11 +8,11 @@ use async_trait::async_trait;
 use bytes::BytesMut;
 use futures_util::TryStreamExt as _;
 use mcpgraph_command::{Answer, Request};
+use mcpgraph_postgres::{MakeRustlsConnect, reason};
 use mcpgraph_value::{Map, Value};
 use parking_lot::Mutex;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{CancelToken, Client, Config};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{Carrier, CommandError, ErrorKind, Limits, not_for};
 
@@ -57,7 +55,7 @@ impl Postgres {
                 format!("the database cannot be reached: {why}"),
             )
         };
-        let (config, tls) = tls::read(url).map_err(unusable)?;
+        let (config, tls) = mcpgraph_postgres::read(url).map_err(unusable)?;
         Ok(Self { config, tls, write, idle: Arc::default(), tidied: Once::new() })
     }
 
@@ -173,19 +171,6 @@ fn failed(error: &tokio_postgres::Error) -> CommandError {
 fn unavailable(error: &tokio_postgres::Error) -> CommandError {
     let message = format!("the database cannot be reached: {}", reason(error));
     CommandError::new(ErrorKind::Unavailable, message)
-}
-
-/// What the database said, or the innermost cause.
-fn reason(error: &tokio_postgres::Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        let more = said.detail().or_else(|| said.hint()).map(|more| format!(" ({more})"));
-        return format!("{}{}", said.message(), more.unwrap_or_default());
-    }
-    let mut cause: &dyn Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }
 
 impl Drop for Cancel {

@@ -2,10 +2,9 @@
 
 use std::time::SystemTime;
 
-use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
-
+use crate::database::{self, Access, Connection, Row, bound};
 use crate::write::micros;
-use crate::{Journal, JournalError, schema};
+use crate::{Journal, JournalError};
 
 /// A workflow as it is kept: its definition is what was given, to the letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +31,8 @@ impl Journal {
     /// made it.
     pub fn definitions_version(&self) -> Result<i64, JournalError> {
         self.read(|connection| {
-            let version = connection
-                .prepare_cached("SELECT value FROM counters WHERE name = 'definitions'")?
-                .query_row([], |row| row.get(0))
-                .optional()?;
-            Ok(version.unwrap_or_default())
+            let sql = "SELECT value FROM counters WHERE name = 'definitions'";
+            Ok(connection.value(sql, &[])?.unwrap_or_default())
         })
     }
 
@@ -60,7 +56,7 @@ impl Journal {
             connection.execute(
                 "INSERT INTO workflows (id, definition, changed) VALUES (?1, ?2, ?3)
                  ON CONFLICT (id) DO UPDATE SET definition = ?2, changed = ?3",
-                params![workflow.id, workflow.definition, micros(SystemTime::now())],
+                bound![&workflow.id, &workflow.definition, micros(SystemTime::now())],
             )
         })?;
         Ok(())
@@ -69,7 +65,7 @@ impl Journal {
     /// Forgets a workflow; false if there was none.
     pub fn remove_workflow(&self, id: &str) -> Result<bool, JournalError> {
         let removed = self.change_definitions(|connection| {
-            connection.execute("DELETE FROM workflows WHERE id = ?", [id])
+            connection.execute("DELETE FROM workflows WHERE id = ?1", bound![id])
         })?;
         Ok(removed > 0)
     }
@@ -80,7 +76,7 @@ impl Journal {
             connection.execute(
                 "INSERT INTO hook_modules (id, name, script, changed) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (id) DO UPDATE SET name = ?2, script = ?3, changed = ?4",
-                params![module.id, module.name, module.script, micros(SystemTime::now())],
+                bound![&module.id, &module.name, &module.script, micros(SystemTime::now())],
             )
         })?;
         Ok(())
@@ -89,7 +85,7 @@ impl Journal {
     /// Forgets a module; false if there was none.
     pub fn remove_hook_module(&self, id: &str) -> Result<bool, JournalError> {
         let removed = self.change_definitions(|connection| {
-            connection.execute("DELETE FROM hook_modules WHERE id = ?", [id])
+            connection.execute("DELETE FROM hook_modules WHERE id = ?1", bound![id])
         })?;
         Ok(removed > 0)
     }
@@ -97,30 +93,27 @@ impl Journal {
     fn definitions<T>(
         &self,
         sql: &str,
-        row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+        row: impl FnMut(&Row<'_>) -> database::Result<T>,
     ) -> Result<Vec<T>, JournalError> {
         self.read(|connection| {
             // A file of an older format that nobody has written to since has none.
-            if !schema::has_definitions(connection)? {
+            if connection.format()? < 2 {
                 return Ok(Vec::new());
             }
-            let mut statement = connection.prepare_cached(sql)?;
-            let rows = statement.query_map([], row)?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
+            Ok(connection.all(sql, &[], row)?)
         })
     }
 
-    /// Changes are rare and small, so that each opens the file for itself.
+    /// Changes are rare and small, so that each has a connection to itself.
     fn change_definitions(
         &self,
-        change: impl FnOnce(&Connection) -> rusqlite::Result<usize>,
-    ) -> Result<usize, JournalError> {
-        let mut connection = schema::open_writer(&self.dir)?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let changed = change(&transaction)?;
-        transaction
-            .execute("UPDATE counters SET value = value + 1 WHERE name = 'definitions'", [])?;
-        transaction.commit()?;
-        Ok(changed)
+        change: impl FnOnce(&Connection) -> database::Result<u64>,
+    ) -> Result<u64, JournalError> {
+        self.store.open_writer()?.transaction(Access::Write, |connection| {
+            let changed = change(connection)?;
+            let sql = "UPDATE counters SET value = value + 1 WHERE name = 'definitions'";
+            connection.execute(sql, &[])?;
+            Ok(changed)
+        })
     }
 }

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use mcpgraph_engine::StepId;
 
-use crate::RunId;
+use crate::{DatabaseError, RunId};
 
 /// Why the store could not do something. Recording never gives one: what it cannot keep it counts.
 #[derive(Debug, thiserror::Error)]
@@ -41,9 +41,9 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
-    /// SQLite failed.
+    /// The database failed.
     #[error("the store failed: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    Database(#[from] DatabaseError),
     /// What the file says makes no sense.
     #[error("the store is damaged: {0}")]
     Damaged(String),
@@ -87,6 +87,12 @@ pub enum JournalError {
     /// Another run has the id already.
     #[error("there is another run {0} already; a record is never rewritten")]
     Exists(RunId),
+}
+
+impl From<rusqlite::Error> for JournalError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.into())
+    }
 }
 
 /// Something of a run was not kept, so that the run cannot be gone through again.

@@ -1,16 +1,16 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
-use rusqlite::{Connection, TransactionBehavior, params};
 use tokio::sync::watch;
 
-use crate::liveness::{self, WriterLock};
+use crate::database::{Access, Connection, Listening, PostgresStore, SqliteStore, Store, bound};
+use crate::liveness::{self, Presence};
 use crate::mask::Masker;
 use crate::write::{Batcher, Shared, Writer, micros};
-use crate::{JournalError, JournalOptions, NewRun, Redaction, Request, RunId, RunRecorder, schema};
+use crate::{JournalError, JournalOptions, NewRun, Redaction, Request, RunId, RunRecorder};
 
 /// How many connections are kept open for reading.
 const MAX_READERS: usize = 4;
@@ -18,13 +18,16 @@ const MAX_READERS: usize = 4;
 /// The stack of the writer: a payload is written level by level, and may have many.
 const WRITER_STACK_BYTES: usize = 4 * 1024 * 1024;
 
-/// The store of runs: one file in a folder, which several processes may use at once.
+/// The store of runs: one file in a folder, which several processes may use at once, or a
+/// PostgreSQL database, which several machines may.
 ///
 /// What reads and what removes blocks as files do; what records never blocks.
 pub struct Journal {
-    pub(crate) dir: PathBuf,
+    pub(crate) store: Store,
     pub(crate) shared: Arc<Shared>,
     readers: Mutex<Vec<Connection>>,
+    /// Hears of what other processes write, for those who follow runs.
+    listening: Option<Listening>,
     /// Hears of the end of the writer, behind a lock so that threads can share the journal; none
     /// where nothing is written.
     writer: Option<Mutex<Receiver<()>>>,
@@ -53,8 +56,9 @@ pub struct JournalStatus {
     pub last_error: Option<Arc<str>>,
 }
 
-/// Waits for commits of this process. What was committed is then read from the store, so a slow
-/// reader loses nothing and slows nobody. Of what other processes write it hears nothing.
+/// Waits for commits. What was committed is then read from the store, so a slow reader loses nothing
+/// and slows nobody. Of what other processes write to a file it hears nothing; of what they write to
+/// a database it does.
 pub struct Follower {
     commits: watch::Receiver<u64>,
 }
@@ -70,17 +74,27 @@ impl Follower {
 impl Journal {
     /// Opens the store in a folder, for writing and reading; what is missing is made.
     pub fn open(dir: &Path, options: JournalOptions) -> Result<Self, JournalError> {
-        schema::prepare(dir)?;
-        let mut connection = schema::open_writer(dir)?;
-        if let Some(pages) = options.max_pages {
-            connection.pragma_update(None, "max_page_count", pages)?;
+        Self::open_store(Store::Sqlite(SqliteStore { dir: dir.to_owned() }), options)
+    }
+
+    /// Opens the store in a PostgreSQL database, for writing and reading; what is missing is made.
+    /// It is used as a file is: see [`Journal`].
+    pub fn open_postgres(url: &str, options: JournalOptions) -> Result<Self, JournalError> {
+        Self::open_store(Store::Postgres(PostgresStore::new(url)?), options)
+    }
+
+    fn open_store(store: Store, options: JournalOptions) -> Result<Self, JournalError> {
+        let connection = store.create()?;
+        if let (Connection::Sqlite(file), Some(pages)) = (&connection, options.max_pages) {
+            file.pragma_update(None, "max_page_count", pages)
+                .map_err(crate::DatabaseError::from)?;
         }
-        let failed = |source| JournalError::Open { path: dir.to_owned(), source };
-        let lock = WriterLock::take(dir).map_err(failed)?;
-        let number = register(&mut connection, dir, &lock)?;
+        let failed = |source| JournalError::Open { path: store.name().into(), source };
+        let presence = Presence::begin(&store).map_err(failed)?;
+        let number = register(&connection, &store, &presence)?;
         let shared = Arc::new(Shared::new(options));
         let batcher = Batcher::new(connection, Some(number));
-        let writer = Writer::new(Arc::clone(&shared), batcher, dir.to_owned(), lock);
+        let writer = Writer::new(Arc::clone(&shared), batcher, store.clone(), presence);
         let (ended, end) = sync_channel(1);
         std::thread::Builder::new()
             .name("journal".to_owned())
@@ -91,17 +105,37 @@ impl Journal {
                 ended.try_send(()).unwrap_or_default();
             })
             .map_err(failed)?;
-        let readers = Mutex::default();
-        Ok(Self { dir: dir.to_owned(), shared, readers, writer: Some(Mutex::new(end)) })
+        let followed = Arc::clone(&shared);
+        let listening = store.listen(Arc::new(move |runs| followed.heard(runs)));
+        let (readers, writer) = (Mutex::default(), Some(Mutex::new(end)));
+        Ok(Self { store, shared, readers, listening, writer })
     }
 
     /// Opens an existing store for reading, while others may be writing. Runs that are begun here
     /// are not kept; [`Journal::remove`] and [`Journal::import`] work.
     pub fn open_read(dir: &Path) -> Result<Self, JournalError> {
-        let readers = Mutex::new(vec![schema::open_reader(dir)?]);
+        Self::read_store(Store::Sqlite(SqliteStore { dir: dir.to_owned() }))
+    }
+
+    /// The same for a PostgreSQL database.
+    pub fn open_postgres_read(url: &str) -> Result<Self, JournalError> {
+        let store = PostgresStore::new(url)?;
+        store.prepare()?;
+        Self::read_store(Store::Postgres(store))
+    }
+
+    fn read_store(store: Store) -> Result<Self, JournalError> {
+        let readers = Mutex::new(vec![store.open_reader()?]);
         let shared = Arc::new(Shared::new(JournalOptions::default()));
         shared.close();
-        Ok(Self { dir: dir.to_owned(), shared, readers, writer: None })
+        let followed = Arc::clone(&shared);
+        let listening = store.listen(Arc::new(move |runs| followed.heard(runs)));
+        Ok(Self { store, shared, readers, listening, writer: None })
+    }
+
+    /// Where it is, for people: a folder, or a database without its password.
+    pub fn place(&self) -> String {
+        self.store.name()
     }
 
     /// Masks something else in what is written from now on.
@@ -145,15 +179,13 @@ impl Journal {
         &self,
         body: impl FnOnce(&Connection) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
-        let pooled = self.readers.lock().pop();
+        let pooled = std::iter::from_fn(|| self.readers.lock().pop())
+            .find(|connection| !connection.is_closed());
         let connection = match pooled {
             Some(connection) => connection,
-            None => schema::open_reader(&self.dir)?,
+            None => self.store.open_reader()?,
         };
-        let result = {
-            let transaction = connection.unchecked_transaction()?;
-            body(&transaction)
-        };
+        let result = connection.transaction(Access::Read, body);
         let mut readers = self.readers.lock();
         if readers.len() < MAX_READERS {
             readers.push(connection);
@@ -164,6 +196,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
+        drop(self.listening.take());
         self.shared.close();
         if let Some(end) = &self.writer
             && end.lock().recv_timeout(self.shared.options.wait).is_err()
@@ -174,18 +207,17 @@ impl Drop for Journal {
 }
 
 /// Makes this process known as one that writes, and settles the runs of those that are gone.
-fn register(
-    connection: &mut Connection,
-    dir: &Path,
-    lock: &WriterLock,
+pub(crate) fn register(
+    connection: &Connection,
+    store: &Store,
+    presence: &Presence,
 ) -> Result<i64, JournalError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    liveness::bury(&transaction, dir)?;
-    transaction.execute(
-        "INSERT INTO writers (name, pid, since) VALUES (?, ?, ?)",
-        params![lock.name, std::process::id(), micros(SystemTime::now())],
-    )?;
-    let number = transaction.last_insert_rowid();
-    transaction.commit()?;
-    Ok(number)
+    connection.transaction(Access::Write, |connection| {
+        liveness::bury(connection, store)?;
+        let number = connection.value(
+            "INSERT INTO writers (name, pid, since) VALUES (?1, ?2, ?3) RETURNING no",
+            bound![presence.name(), i64::from(std::process::id()), micros(SystemTime::now())],
+        )?;
+        number.ok_or_else(|| JournalError::Damaged("a writer has no number".to_owned()))
+    })
 }

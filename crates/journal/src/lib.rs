@@ -13,6 +13,7 @@
 
 mod codec;
 pub mod compare;
+mod database;
 mod definitions;
 mod difference;
 mod error;
@@ -34,6 +35,7 @@ mod tracker;
 mod transfer;
 mod write;
 
+pub use database::DatabaseError;
 pub use definitions::{KeptModule, KeptWorkflow};
 pub use difference::DivergenceReport;
 pub use error::{JournalError, Missing, MissingPart};

@@ -1,15 +1,24 @@
-//! Whether a process that writes is alive: each holds a lock on a file of its own, which the
-//! system lets go of however the process ends.
+//! Whether a process that writes is alive.
+//!
+//! Beside a file, each holds a lock on a file of its own, which the system lets go of however the
+//! process ends. In a database that other machines reach, each says from time to time that it lives.
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rusqlite::Connection;
+use crate::database::{Connection, Result, Store, bound};
 
 use crate::schema::create_private_file;
 use crate::{RunId, numbers};
+
+/// How often a writer says that it lives, where it has to.
+pub(crate) const SHOW_EVERY: Duration = Duration::from_secs(2);
+
+/// After how long it is given up, in PostgreSQL's words.
+const GONE_AFTER: &str = "15 seconds";
 
 /// The lock of a writer, held while it lives.
 pub(crate) struct WriterLock {
@@ -50,30 +59,78 @@ fn is_alive(dir: &Path, name: &str) -> bool {
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
+/// What shows that a writer lives.
+pub(crate) enum Presence {
+    /// A lock on a file.
+    Lock(WriterLock),
+    /// A row that says when it was last seen.
+    Row {
+        /// What the writer is called.
+        name: String,
+    },
+}
+
+impl Presence {
+    pub(crate) fn begin(store: &Store) -> io::Result<Self> {
+        Ok(match store {
+            Store::Sqlite(store) => Self::Lock(WriterLock::take(&store.dir)?),
+            Store::Postgres(_) => Self::Row { name: RunId::new().to_string() },
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Lock(lock) => &lock.name,
+            Self::Row { name } => name,
+        }
+    }
+}
+
 /// The numbers of the writers that are alive.
-pub(crate) fn living(connection: &Connection, dir: &Path) -> rusqlite::Result<HashSet<i64>> {
-    let mut statement = connection.prepare_cached("SELECT no, name FROM writers")?;
-    let writers = statement
-        .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok(writers.into_iter().filter(|(_, name)| is_alive(dir, name)).map(|(no, _)| no).collect())
+pub(crate) fn living(connection: &Connection, store: &Store) -> Result<HashSet<i64>> {
+    match store {
+        Store::Sqlite(store) => {
+            let writers = writers(connection)?.into_iter();
+            Ok(writers.filter(|(_, name)| is_alive(&store.dir, name)).map(|(no, _)| no).collect())
+        }
+        Store::Postgres(_) => {
+            let sql =
+                format!("SELECT no FROM writers WHERE seen > now() - interval '{GONE_AFTER}'");
+            Ok(connection.all(&sql, &[], |row| row.get(0))?.into_iter().collect())
+        }
+    }
+}
+
+/// Says that a writer lives; false if the others have given it up.
+pub(crate) fn show(connection: &Connection, writer: i64) -> Result<bool> {
+    let sql = "UPDATE writers SET seen = now() WHERE no = ?1";
+    Ok(connection.execute(sql, bound![writer])? > 0)
+}
+
+/// Whether there is a writer that does not live any more.
+pub(crate) fn has_gone(connection: &Connection) -> Result<bool> {
+    let sql =
+        format!("SELECT no FROM writers WHERE seen <= now() - interval '{GONE_AFTER}' LIMIT 1");
+    Ok(connection.value::<i64>(&sql, &[])?.is_some())
+}
+
+fn writers(connection: &Connection) -> Result<Vec<(i64, String)>> {
+    connection.all("SELECT no, name FROM writers", &[], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Settles the runs of writers that are gone, and forgets these.
-pub(crate) fn bury(connection: &Connection, dir: &Path) -> rusqlite::Result<()> {
-    let living = living(connection, dir)?;
-    let mut statement = connection.prepare("SELECT no, name FROM writers")?;
-    let writers = statement
-        .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
-        .collect::<Result<Vec<_>, _>>()?;
-    for (no, name) in writers.into_iter().filter(|(no, _)| !living.contains(no)) {
+pub(crate) fn bury(connection: &Connection, store: &Store) -> Result<()> {
+    let living = living(connection, store)?;
+    for (no, name) in writers(connection)?.into_iter().filter(|(no, _)| !living.contains(no)) {
         connection.execute(
-            "UPDATE runs SET status = 'interrupted', change = ?
-             WHERE writer = ? AND status = 'running'",
-            [numbers::latest(connection)? + 1, no],
+            "UPDATE runs SET status = 'interrupted', change = ?1
+             WHERE writer = ?2 AND status = 'running'",
+            bound![numbers::latest(connection)? + 1, no],
         )?;
-        connection.execute("DELETE FROM writers WHERE no = ?", [no])?;
-        fs::remove_file(lock_path(dir, &name)).unwrap_or_default();
+        connection.execute("DELETE FROM writers WHERE no = ?1", bound![no])?;
+        if let Store::Sqlite(store) = store {
+            fs::remove_file(lock_path(&store.dir, &name)).unwrap_or_default();
+        }
     }
     Ok(())
 }

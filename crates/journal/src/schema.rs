@@ -199,11 +199,8 @@ pub(crate) fn open_writer(dir: &Path) -> Result<Connection, JournalError> {
     let began = Instant::now();
     loop {
         match try_open_writer(dir) {
-            Err(JournalError::Sqlite(error))
-                if matches!(
-                    error.sqlite_error_code(),
-                    Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-                ) && began.elapsed() < OPEN_TIMEOUT =>
+            Err(JournalError::Database(error))
+                if error.is_busy() && began.elapsed() < OPEN_TIMEOUT =>
             {
                 std::thread::sleep(OPEN_PAUSE);
             }
@@ -228,21 +225,6 @@ fn try_open_writer(dir: &Path) -> Result<Connection, JournalError> {
     connection.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
     migrate(&mut connection, &path)?;
     Ok(connection)
-}
-
-/// Whether a file has the tables of workflows and their modules.
-pub(crate) fn has_definitions(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(format(connection)? >= 2)
-}
-
-/// Whether a file has the log of requests, and says which runs are inside others.
-pub(crate) fn has_requests(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(format(connection)? >= 3)
-}
-
-/// The format of a file that is one of runs; it may be an older one where it is only read.
-fn format(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
 /// A connection that reads; it never changes the file.

@@ -26,6 +26,9 @@ pub struct PostgresServer {
     child: Child,
     port: u16,
     folder: TempDir,
+    binaries: PathBuf,
+    user: Option<(u32, u32)>,
+    options: Vec<String>,
 }
 
 impl PostgresServer {
@@ -66,14 +69,7 @@ impl PostgresServer {
                 chown(path, Some(user), Some(group)).unwrap();
             }
         }
-        let program = |name: &str| {
-            let mut command = Command::new(binaries.join(name));
-            command.current_dir(folder.path()).stdin(Stdio::null());
-            if let Some((user, group)) = user {
-                command.uid(user).gid(group);
-            }
-            command
-        };
+        let program = |name: &str| program(&binaries, name, folder.path(), user);
         let made = program("initdb")
             .args(["--auth=trust", "--username=tester", "--no-sync", "--encoding=UTF8", "-D"])
             .arg(&data)
@@ -106,24 +102,45 @@ impl PostgresServer {
         }
         let port =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let child = program("postgres")
-            .arg("-D")
-            .arg(&data)
-            .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F", "-k"])
-            .arg(folder.path())
-            .args(options)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut server = Self { child, port, folder };
+        let child = serve(&binaries, folder.path(), user, port, &options);
+        let mut server = Self { child, port, folder, binaries, user, options };
+        server.wait_until_it_listens();
+        Some(server)
+    }
+
+    fn wait_until_it_listens(&mut self) {
         let started = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            let ended = server.child.try_wait().unwrap();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
+            let ended = self.child.try_wait().unwrap();
             assert!(ended.is_none() && started.elapsed() < START_LIMIT, "postgres: {ended:?}");
             sleep(Duration::from_millis(50));
         }
-        Some(server)
+    }
+
+    /// Makes a database; how to connect to it.
+    ///
+    /// # Panics
+    /// If it cannot be made.
+    pub fn create_database(&self, name: &str) -> String {
+        ask(&self.url(), &format!("CREATE DATABASE {name}"));
+        format!("postgres://tester@127.0.0.1:{}/{name}", self.port)
+    }
+
+    /// Ends the server at once, as a machine that loses its power does.
+    pub fn kill(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+
+    /// Starts the server again after [`Self::kill`].
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_again(&mut self) {
+        // What it leaves behind says that it still runs.
+        drop(fs::remove_file(self.folder.path().join("data/postmaster.pid")));
+        self.child = serve(&self.binaries, self.folder.path(), self.user, self.port, &self.options);
+        self.wait_until_it_listens();
     }
 
     /// How to connect to it.
@@ -145,9 +162,67 @@ impl PostgresServer {
 impl Drop for PostgresServer {
     fn drop(&mut self) {
         // It may have ended by itself, and then there is nothing to end.
-        drop(self.child.kill());
-        drop(self.child.wait());
+        self.kill();
     }
+}
+
+/// What a database answers to something that is asked in its own words: the first column of the first
+/// row, or nothing.
+///
+/// # Panics
+/// If it does not answer.
+pub fn ask(url: &str, sql: &str) -> String {
+    let (url, sql) = (url.to_owned(), sql.to_owned());
+    // Whoever asks may be inside a runtime.
+    let asking = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let began = Instant::now();
+            let (client, connection) = loop {
+                match tokio_postgres::connect(&url, tokio_postgres::NoTls).await {
+                    Ok(connected) => break connected,
+                    // It listens before it can answer.
+                    Err(error) => assert!(began.elapsed() < START_LIMIT, "{error}"),
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            };
+            tokio::spawn(connection);
+            let answer = client.simple_query(&sql).await.unwrap();
+            answer.into_iter().find_map(|message| match message {
+                tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+                _ => None,
+            })
+        })
+    });
+    asking.join().unwrap().unwrap_or_default()
+}
+
+fn program(binaries: &Path, name: &str, folder: &Path, user: Option<(u32, u32)>) -> Command {
+    let mut command = Command::new(binaries.join(name));
+    command.current_dir(folder).stdin(Stdio::null());
+    if let Some((user, group)) = user {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+fn serve(
+    binaries: &Path,
+    folder: &Path,
+    user: Option<(u32, u32)>,
+    port: u16,
+    options: &[String],
+) -> Child {
+    program(binaries, "postgres", folder, user)
+        .arg("-D")
+        .arg(folder.join("data"))
+        .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F", "-k"])
+        .arg(folder)
+        .args(options)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// Makes an authority and a certificate of it for `127.0.0.1`.

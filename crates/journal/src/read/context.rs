@@ -24,7 +24,7 @@ impl Journal {
     /// What it costs does not depend on how long the run is.
     pub fn context_at(&self, id: RunId, step: StepId) -> Result<Value, JournalError> {
         self.read(|connection| {
-            let (no, summary) = expect(connection, &self.dir, id)?;
+            let (no, summary) = expect(connection, &self.store, id)?;
             let reader = RunReader::new(connection, no);
             context(&reader, summary.events, step)?.ok_or(JournalError::NoStep { run: id, step })
         })

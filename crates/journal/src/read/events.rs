@@ -3,16 +3,19 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use mcpgraph_value::Value;
-use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::row::expect;
 use crate::codec::{Fetch, outline, read_event};
+use crate::database::{self, Connection, Row, bound};
 use crate::schema::{MAX_EVENTS, key, seq_of};
 use crate::tracker::Tracker;
 use crate::{Digest, Journal, JournalError, RunId, StoredEvent};
 
 /// The largest payload that is taken out of the store.
 pub(crate) const MAX_STORED_BYTES: usize = 256 * 1024 * 1024;
+
+/// How many rows of events are asked for together.
+const MAX_ROWS_AT_ONCE: i64 = 64;
 
 /// Reads the events of one run.
 pub(crate) struct RunReader<'c> {
@@ -36,26 +39,44 @@ impl Fetch for Payloads<'_> {
 
 impl Payloads<'_> {
     fn text(&self, digest: Digest) -> Result<String, JournalError> {
-        self.connection()
-            .prepare_cached("SELECT size, packed, data FROM payloads WHERE digest = ?")?
-            .query_row([digest.as_bytes()], |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, bool>(1)?, row.get::<_, Vec<u8>>(2)?))
-            })
-            .optional()?
-            .and_then(|(size, packed, data)| unpack(size, packed, data))
-            .ok_or_else(|| JournalError::Damaged(format!("payload {digest} is missing")))
-    }
-
-    fn connection(&self) -> &Connection {
+        let sql = "SELECT size, packed, data FROM payloads WHERE digest = ?1";
         self.0
+            .first(sql, bound![&digest], payload)?
+            .flatten()
+            .ok_or_else(|| JournalError::Damaged(format!("payload {digest} is missing")))
     }
 }
 
-/// The JSON of a payload as it stands in its row.
-pub(crate) fn unpack(size: i64, packed: bool, data: Vec<u8>) -> Option<String> {
-    let size = usize::try_from(size).ok().filter(|size| *size <= MAX_STORED_BYTES)?;
-    let json = if packed { lz4_flex::block::decompress(&data, size).ok()? } else { data };
-    String::from_utf8(json).ok()
+/// The JSON of a payload from a row with its `size`, `packed` and `data`; none if it is damaged.
+pub(crate) fn payload(row: &Row<'_>) -> database::Result<Option<String>> {
+    let (size, is_packed): (i64, bool) = (row.get(0)?, row.get(1)?);
+    let data = row.bytes(2)?;
+    let size = usize::try_from(size).ok().filter(|size| *size <= MAX_STORED_BYTES);
+    let json = match size {
+        Some(size) if is_packed => lz4_flex::block::decompress(data, size).ok(),
+        Some(_) => Some(data.to_owned()),
+        None => None,
+    };
+    Ok(json.and_then(|json| String::from_utf8(json).ok()))
+}
+
+/// Goes through the lines of a row of events, which has them second and says third whether they are
+/// compressed.
+fn each_line(
+    first: u64,
+    row: &Row<'_>,
+    mut look: impl FnMut(u64, &str) -> Result<ControlFlow<()>, JournalError>,
+) -> Result<ControlFlow<()>, JournalError> {
+    let events = row.bytes(1)?;
+    let lines = if row.get(2)? { unpack_lines(events) } else { Some(events.into()) };
+    let lines = lines.as_deref().and_then(|lines| std::str::from_utf8(lines).ok());
+    let lines = lines.ok_or_else(|| JournalError::Damaged("a row of events".to_owned()))?;
+    for (seq, line) in (first..).zip(lines.split('\n')) {
+        if look(seq, line)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
 }
 
 /// The lines of a row of events that is compressed.
@@ -78,32 +99,37 @@ impl<'c> RunReader<'c> {
         from: u64,
         mut look: impl FnMut(u64, &str) -> Result<ControlFlow<()>, JournalError>,
     ) -> Result<(), JournalError> {
-        let wanted = key(self.no, from);
-        let start: Option<i64> = self
-            .connection
-            .prepare_cached("SELECT max(key) FROM chunks WHERE key BETWEEN ? AND ?")?
-            .query_row(params![key(self.no, 0), wanted], |row| row.get(0))?;
-        // A file of an older format does not say whether a row is compressed; there, none is.
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT * FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key")?;
-        let says_packed = statement.column_count() > 2;
-        let last = key(self.no, MAX_EVENTS - 1);
-        let mut rows = statement.query(params![start.unwrap_or(wanted), last])?;
-        while let Some(row) = rows.next()? {
-            let first = seq_of(row.get(0)?);
-            let events = row.get_ref(1)?.as_bytes().map_err(rusqlite::Error::from)?;
-            let is_packed = says_packed && row.get(2)?;
-            let lines = if is_packed { unpack_lines(events) } else { Some(events.into()) };
-            let lines = lines.as_deref().and_then(|lines| std::str::from_utf8(lines).ok());
-            let lines = lines.ok_or_else(|| JournalError::Damaged("a row of events".to_owned()))?;
-            for (seq, line) in (first..).zip(lines.split('\n')) {
-                if seq >= from && look(seq, line)?.is_break() {
-                    return Ok(());
-                }
-            }
+        let (mut wanted, last) = (key(self.no, from), key(self.no, MAX_EVENTS - 1));
+        let sql = "SELECT max(key) FROM chunks WHERE key BETWEEN ?1 AND ?2";
+        let before = self.connection.value::<Option<i64>>(sql, bound![key(self.no, 0), wanted])?;
+        if let Some(before) = before.flatten() {
+            wanted = before;
         }
-        Ok(())
+        // A file of an older format does not say whether a row is compressed; there, none is.
+        let packed = if self.connection.format()? < 4 { "0" } else { "packed" };
+        let sql = format!(
+            "SELECT key, events, {packed} FROM chunks WHERE key BETWEEN ?1 AND ?2
+             ORDER BY key LIMIT ?3"
+        );
+        // Mostly the first is enough.
+        let mut at_once = 1;
+        loop {
+            let (mut rows, mut stopped) = (0, false);
+            self.connection.each(&sql, bound![wanted, last, at_once], |row| {
+                rows += 1;
+                let first: i64 = row.get(0)?;
+                wanted = first + 1;
+                let flow = each_line(seq_of(first), row, |seq, line| {
+                    if seq < from { Ok(ControlFlow::Continue(())) } else { look(seq, line) }
+                })?;
+                stopped = flow.is_break();
+                Ok::<_, JournalError>(flow)
+            })?;
+            if stopped || rows < at_once {
+                return Ok(());
+            }
+            at_once = (at_once * 4).min(MAX_ROWS_AT_ONCE);
+        }
     }
 
     /// One event.
@@ -175,18 +201,15 @@ impl<'c> RunReader<'c> {
     }
 
     fn snapshot_up_to(&self, seq: u64) -> Result<Option<(u64, Snapshot)>, JournalError> {
-        let snapshot = self
-            .connection
-            .prepare_cached(
-                "SELECT key, begun, state FROM snapshots WHERE key BETWEEN ? AND ?
-                 ORDER BY key DESC LIMIT 1",
-            )?
-            .query_row(params![key(self.no, 0), key(self.no, seq)], |row| {
-                let begun = row.get::<_, i64>(1)? as u64;
+        Ok(self.connection.first(
+            "SELECT key, begun, state FROM snapshots WHERE key BETWEEN ?1 AND ?2
+             ORDER BY key DESC LIMIT 1",
+            bound![key(self.no, 0), key(self.no, seq)],
+            |row| {
+                let begun = row.get::<i64>(1)?.unsigned_abs();
                 Ok((seq_of(row.get(0)?), Snapshot { begun, state: row.get(2)? }))
-            })
-            .optional()?;
-        Ok(snapshot)
+            },
+        )?)
     }
 }
 
@@ -213,7 +236,7 @@ impl Journal {
         limit: usize,
     ) -> Result<Vec<(u64, StoredEvent)>, JournalError> {
         self.read(|connection| {
-            let (no, _) = expect(connection, &self.dir, id)?;
+            let (no, _) = expect(connection, &self.store, id)?;
             let reader = RunReader::new(connection, no);
             let mut events = Vec::new();
             reader.lines(from, |seq, line| {
@@ -230,11 +253,8 @@ impl Journal {
     /// The text of a definition, masked as it was.
     pub fn definition(&self, digest: Digest) -> Result<Option<std::sync::Arc<str>>, JournalError> {
         self.read(|connection| {
-            let text = connection
-                .prepare_cached("SELECT text FROM definitions WHERE digest = ?")?
-                .query_row([digest.as_bytes()], |row| row.get::<_, String>(0))
-                .optional()?;
-            Ok(text.map(Into::into))
+            let sql = "SELECT text FROM definitions WHERE digest = ?1";
+            Ok(connection.value::<String>(sql, bound![&digest])?.map(Into::into))
         })
     }
 }

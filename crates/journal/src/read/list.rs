@@ -1,25 +1,26 @@
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use aho_corasick::AhoCorasick;
 use mcpgraph_value::Value;
-use rusqlite::Connection;
-use rusqlite::types::Value as Sql;
 
-use super::events::{RunReader, unpack};
+use super::events::{RunReader, payload};
 use super::row::Rows;
+use crate::database::{Bound, Connection, Store, bound};
 use crate::write::micros;
-use crate::{Filter, Journal, JournalError, Listing, RunStatus, RunSummary};
+use crate::{Filter, Journal, JournalError, Listing, RunId, RunStatus, RunSummary};
 
 /// How much text one search looks at before it answers with what it has.
 const MAX_SEARCHED_BYTES: usize = 128 * 1024 * 1024;
+
+/// How many runs are asked for together.
+const PAGE: usize = 128;
 
 impl Journal {
     /// Runs, the newest first.
     pub fn list(&self, filter: &Filter) -> Result<Listing, JournalError> {
         self.read(|connection| {
             let mut runs = Vec::new();
-            let next = visit(connection, &self.dir, filter, |_, run| {
+            let next = visit(connection, &self.store, filter, |_, run| {
                 runs.push(run);
                 Ok(())
             })?;
@@ -31,77 +32,76 @@ impl Journal {
 /// Goes through the runs a filter wants, with their numbers; the cursor for more, if there may be.
 pub(crate) fn visit(
     connection: &Connection,
-    dir: &Path,
+    store: &Store,
     filter: &Filter,
     mut visit: impl FnMut(i64, RunSummary) -> Result<(), JournalError>,
-) -> Result<Option<crate::RunId>, JournalError> {
-    let rows = Rows::new(connection, dir)?;
-    let (condition, values) = condition(filter, &rows);
-    let columns = rows.columns();
-    let sql = format!("SELECT {columns} FROM runs WHERE {condition} ORDER BY id DESC");
-    let mut statement = connection.prepare(&sql)?;
-    let mut found = statement.query(rusqlite::params_from_iter(values))?;
+) -> Result<Option<RunId>, JournalError> {
+    let rows = Rows::new(connection, store)?;
     let mut search = filter.text.as_deref().filter(|text| !text.is_empty()).map(Search::new);
     let (mut count, mut last) = (0, filter.before);
-    while let Some(row) = found.next()? {
-        let is_exhausted = search.as_ref().is_some_and(|search| search.left == 0);
-        if count >= filter.limit || is_exhausted {
-            return Ok(last);
+    loop {
+        let page = page(connection, &rows, filter, last)?;
+        let is_last = page.len() < PAGE;
+        for (no, run) in page {
+            let is_exhausted = search.as_ref().is_some_and(|search| search.left == 0);
+            if count >= filter.limit || is_exhausted {
+                return Ok(last);
+            }
+            last = Some(run.id);
+            if let Some(search) = &mut search
+                && !search.matches(connection, no, &run)?
+            {
+                continue;
+            }
+            count += 1;
+            visit(no, run)?;
         }
-        let (no, run) = (row.get(0)?, rows.summary(row)?);
-        last = Some(run.id);
-        if let Some(search) = &mut search
-            && !search.matches(connection, no, &run)?
-        {
-            continue;
+        if is_last {
+            return Ok(None);
         }
-        count += 1;
-        visit(no, run)?;
     }
-    Ok(None)
 }
 
-/// What of a filter the database can decide.
-fn condition(filter: &Filter, rows: &Rows) -> (String, Vec<Sql>) {
-    let mut condition = "1".to_owned();
-    let mut values = Vec::new();
-    let mut and = |sql: &str, value: Option<Sql>| {
-        condition.push_str(" AND ");
-        condition.push_str(sql);
-        values.extend(value);
-    };
-    if let Some(before) = filter.before {
-        and("id < ?", Some(Sql::Blob(before.as_bytes().to_vec())));
-    }
-    if let Some(tool) = &filter.tool {
-        and("tool = ?", Some(Sql::Text(tool.clone())));
-    }
-    if let Some(since) = filter.since {
-        and("started >= ?", Some(Sql::Integer(micros(since))));
-    }
-    if let Some(until) = filter.until {
-        and("started < ?", Some(Sql::Integer(micros(until))));
-    }
-    if let Some(duration) = filter.slower_than {
-        let duration = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
-        and("duration > ?", Some(Sql::Integer(duration)));
-    }
-    let living: Vec<String> = rows.living.iter().map(ToString::to_string).collect();
-    let living = living.join(", ");
-    match filter.status {
-        None => {}
-        Some(RunStatus::Running) => {
-            and(&format!("status = 'running' AND writer IN ({living})"), None);
+/// The next runs of which the database can tell that the filter wants them, after one of them.
+fn page(
+    connection: &Connection,
+    rows: &Rows,
+    filter: &Filter,
+    after: Option<RunId>,
+) -> Result<Vec<(i64, RunSummary)>, JournalError> {
+    let slower_than = filter.slower_than.map(|limit| limit.as_micros());
+    let slower_than = slower_than.map(|limit| u64::try_from(limit).unwrap_or(u64::MAX));
+    let lives = rows.lives();
+    let (status, of_writer) = match filter.status {
+        None => (None, None),
+        Some(RunStatus::Running) => (None, Some(format!("status = 'running' AND {lives}"))),
+        Some(RunStatus::Interrupted) => {
+            let is_gone = format!("status = 'running' AND NOT ({lives})");
+            (None, Some(format!("(status = 'interrupted' OR {is_gone})")))
         }
-        Some(RunStatus::Interrupted) => and(
-            &format!(
-                "(status = 'interrupted' OR status = 'running' AND (writer IS NULL OR writer NOT IN ({living})))"
-            ),
-            None,
-        ),
-        Some(status) => and("status = ?", Some(Sql::Text(status.name().to_owned()))),
+        Some(status) => (Some(status.name()), None),
+    };
+    let parts: [(&str, Option<Bound<'_>>); 6] = [
+        ("id < ", after.as_ref().map(Bound::from)),
+        ("tool = ", filter.tool.as_ref().map(Bound::from)),
+        ("started >= ", filter.since.map(|since| micros(since).into())),
+        ("started < ", filter.until.map(|until| micros(until).into())),
+        ("duration > ", slower_than.map(Bound::from)),
+        ("status = ", status.map(Bound::from)),
+    ];
+    let mut conditions = vec!["1 = 1".to_owned()];
+    let mut values = Vec::new();
+    for (sql, value) in parts {
+        if let Some(value) = value {
+            values.push(value);
+            conditions.push(format!("{sql}?{}", values.len()));
+        }
     }
-    (condition, values)
+    conditions.extend(of_writer);
+    let condition = conditions.join(" AND ");
+    let columns = rows.columns();
+    let sql = format!("SELECT {columns} FROM runs WHERE {condition} ORDER BY id DESC LIMIT {PAGE}");
+    Ok(connection.all(&sql, &values, |row| Ok((row.get(0)?, rows.summary(row)?)))?)
 }
 
 /// Looks for a text in everything of a run.
@@ -143,16 +143,15 @@ impl Search {
         if is_found {
             return Ok(true);
         }
-        let mut statement = connection.prepare_cached(
-            "SELECT size, packed, data FROM uses JOIN payloads ON payloads.no = uses.payload
-             WHERE uses.run = ?",
-        )?;
-        let mut payloads = statement.query([no])?;
-        while let Some(row) = payloads.next()? {
+        let payloads: Vec<i64> =
+            connection
+                .all("SELECT payload FROM uses WHERE run = ?1", bound![no], |row| row.get(0))?;
+        for no in payloads {
             if self.left == 0 {
                 return Ok(false);
             }
-            let json = unpack(row.get(0)?, row.get(1)?, row.get(2)?);
+            let sql = "SELECT size, packed, data FROM payloads WHERE no = ?1";
+            let json = connection.first(sql, bound![no], payload)?.flatten();
             if json.is_some_and(|json| self.is_in(&json)) {
                 return Ok(true);
             }

@@ -1,12 +1,10 @@
 use std::collections::HashSet;
-use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OptionalExtension as _, Row};
-
+use crate::database::{self, Connection, Row, Store, bound};
 use crate::{
     Digest, Face, Journal, JournalError, Origin, Parent, Reached, RunId, RunStatus, RunSummary,
-    TraceContext, liveness, schema,
+    TraceContext, liveness,
 };
 
 /// What [`Rows::summary`] reads, in its order, without the run around it.
@@ -29,11 +27,20 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(connection: &Connection, dir: &Path) -> rusqlite::Result<Self> {
+    pub(crate) fn new(connection: &Connection, store: &Store) -> database::Result<Self> {
         Ok(Self {
-            living: liveness::living(connection, dir)?,
-            knows_around: schema::has_requests(connection)?,
+            living: liveness::living(connection, store)?,
+            knows_around: connection.format()? >= 3,
         })
+    }
+
+    /// The condition that the writer of a run lives, so far as it has one.
+    pub(crate) fn lives(&self) -> String {
+        let living: Vec<String> = self.living.iter().map(ToString::to_string).collect();
+        match living.as_slice() {
+            [] => "1 = 0".to_owned(),
+            _ => format!("coalesce(writer, 0) IN ({})", living.join(", ")),
+        }
     }
 
     /// What [`Rows::summary`] reads, in its order.
@@ -42,42 +49,42 @@ impl Rows {
         format!("{COLUMNS}, {around}")
     }
 
-    pub(crate) fn summary(&self, row: &Row<'_>) -> rusqlite::Result<RunSummary> {
-        let status = RunStatus::from_name(row.get_ref(5)?.as_str()?);
+    pub(crate) fn summary(&self, row: &Row<'_>) -> database::Result<RunSummary> {
+        let status = RunStatus::from_name(row.text(5)?);
         let writer: Option<i64> = row.get(6)?;
         let is_alive = writer.is_some_and(|writer| self.living.contains(&writer));
-        let trace = row.get::<_, Option<String>>(19)?;
-        let parent = row.get::<_, Option<[u8; 16]>>(21)?;
-        let tracestate = row.get::<_, Option<String>>(20)?.map(Into::into);
-        let from = row.get::<_, Option<i64>>(22)?.unwrap_or_default() as u64;
-        let reached_step = row.get::<_, Option<i64>>(13)?;
-        let reached_node = row.get::<_, Option<String>>(14)?;
+        let trace = row.get::<Option<String>>(19)?;
+        let parent = row.get::<Option<[u8; 16]>>(21)?;
+        let tracestate = row.get::<Option<String>>(20)?.map(Into::into);
+        let from = row.get::<Option<i64>>(22)?.unwrap_or_default() as u64;
+        let reached_step = row.get::<Option<i64>>(13)?;
+        let reached_node = row.get::<Option<String>>(14)?;
         Ok(RunSummary {
             id: RunId::from_bytes(row.get(1)?),
             started: time(row.get(3)?),
-            duration: Duration::from_micros(row.get::<_, i64>(4)? as u64),
+            duration: Duration::from_micros(row.get::<i64>(4)? as u64),
             status: match status {
                 Some(RunStatus::Running) if is_alive => RunStatus::Running,
                 Some(RunStatus::Running) | None => RunStatus::Interrupted,
                 Some(status) => status,
             },
-            steps: row.get::<_, i64>(7)? as u64,
-            events: row.get::<_, i64>(8)? as u64,
-            lost: row.get::<_, i64>(9)? as u64,
-            tool: row.get::<_, String>(10)?.into(),
+            steps: row.get::<i64>(7)? as u64,
+            events: row.get::<i64>(8)? as u64,
+            lost: row.get::<i64>(9)? as u64,
+            tool: row.get::<String>(10)?.into(),
             digest: Digest::from_bytes(row.get(11)?),
-            definition: row.get::<_, Option<[u8; 16]>>(12)?.map(Digest::from_bytes),
+            definition: row.get::<Option<[u8; 16]>>(12)?.map(Digest::from_bytes),
             reached: reached_step
                 .zip(reached_node)
                 .map(|(step, node)| Reached { step: step as u64, node: node.into() }),
-            error: row.get::<_, Option<String>>(15)?.map(Into::into),
+            error: row.get::<Option<String>>(15)?.map(Into::into),
             origin: Origin {
-                face: Face::from_name(row.get_ref(16)?.as_str()?).unwrap_or_default(),
-                client: row.get::<_, Option<String>>(17)?.map(Into::into),
-                protocol: row.get::<_, Option<String>>(18)?.map(Into::into),
+                face: Face::from_name(row.text(16)?).unwrap_or_default(),
+                client: row.get::<Option<String>>(17)?.map(Into::into),
+                protocol: row.get::<Option<String>>(18)?.map(Into::into),
                 trace: trace.map(|parent| TraceContext { traceparent: parent.into(), tracestate }),
                 parent: parent.map(|run| Parent { run: RunId::from_bytes(run), from }),
-                around: row.get::<_, Option<[u8; 16]>>(23)?.map(RunId::from_bytes),
+                around: row.get::<Option<[u8; 16]>>(23)?.map(RunId::from_bytes),
             },
             children: Vec::new(),
             inside: Vec::new(),
@@ -89,18 +96,13 @@ impl Journal {
     /// One run.
     pub fn run(&self, id: RunId) -> Result<Option<RunSummary>, JournalError> {
         self.read(|connection| {
-            let Some((_, mut run)) = find(connection, &self.dir, id)? else { return Ok(None) };
-            let of = |column: &str| -> rusqlite::Result<Vec<RunId>> {
-                let sql = format!("SELECT id FROM runs WHERE {column} = ? ORDER BY id LIMIT ?");
-                connection
-                    .prepare_cached(&sql)?
-                    .query_map(rusqlite::params![id.as_bytes(), MAX_CHILDREN], |row| {
-                        row.get(0).map(RunId::from_bytes)
-                    })?
-                    .collect()
+            let Some((_, mut run)) = find(connection, &self.store, id)? else { return Ok(None) };
+            let of = |column: &str| {
+                let sql = format!("SELECT id FROM runs WHERE {column} = ?1 ORDER BY id LIMIT ?2");
+                connection.all(&sql, bound![&id, MAX_CHILDREN], run_id)
             };
             run.children = of("parent")?;
-            if schema::has_requests(connection)? {
+            if connection.format()? >= 3 {
                 run.inside = of("around")?;
             }
             Ok(Some(run))
@@ -129,13 +131,9 @@ impl Journal {
             bytes
         };
         let mut candidates: Vec<RunId> = self.read(|connection| {
-            let ids = connection
-                .prepare_cached("SELECT id FROM runs WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?")?
-                .query_map(rusqlite::params![filled(0), filled(15), MAX_CANDIDATES + 1], |row| {
-                    row.get(0).map(RunId::from_bytes)
-                })?
-                .collect::<Result<_, _>>()?;
-            Ok(ids)
+            let sql = "SELECT id FROM runs WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
+            let most = i64::from(MAX_CANDIDATES) + 1;
+            Ok(connection.all(sql, bound![&filled(0), &filled(15), most], run_id)?)
         })?;
         match candidates.as_slice() {
             [] => Err(JournalError::NoRun(prefix.to_owned())),
@@ -149,27 +147,28 @@ impl Journal {
     }
 }
 
+fn run_id(row: &Row<'_>) -> database::Result<RunId> {
+    row.get(0).map(RunId::from_bytes)
+}
+
 /// The number and the summary of a run.
 pub(crate) fn find(
     connection: &Connection,
-    dir: &Path,
+    store: &Store,
     id: RunId,
 ) -> Result<Option<(i64, RunSummary)>, JournalError> {
-    let rows = Rows::new(connection, dir)?;
-    let found = connection
-        .prepare_cached(&format!("SELECT {} FROM runs WHERE id = ?", rows.columns()))?
-        .query_row([id.as_bytes()], |row| Ok((row.get(0)?, rows.summary(row)?)))
-        .optional()?;
-    Ok(found)
+    let rows = Rows::new(connection, store)?;
+    let sql = format!("SELECT {} FROM runs WHERE id = ?1", rows.columns());
+    Ok(connection.first(&sql, bound![&id], |row| Ok((row.get(0)?, rows.summary(row)?)))?)
 }
 
 /// The same, for a run that has to be there.
 pub(crate) fn expect(
     connection: &Connection,
-    dir: &Path,
+    store: &Store,
     id: RunId,
 ) -> Result<(i64, RunSummary), JournalError> {
-    find(connection, dir, id)?.ok_or_else(|| JournalError::NoRun(id.to_string()))
+    find(connection, store, id)?.ok_or_else(|| JournalError::NoRun(id.to_string()))
 }
 
 pub(crate) fn time(micros: i64) -> SystemTime {

@@ -21,7 +21,7 @@ impl Journal {
     pub fn stats(&self, filter: &Filter) -> Result<Vec<NodeStats>, JournalError> {
         let mut nodes: HashMap<(Arc<str>, String), Executions> = HashMap::new();
         self.read(|connection| {
-            visit(connection, &self.dir, filter, |no, run| {
+            visit(connection, &self.store, filter, |no, run| {
                 let mut open: HashMap<u64, (String, u64)> = HashMap::new();
                 RunReader::new(connection, no).lines(0, |_, line| {
                     let event = outline(line)?;

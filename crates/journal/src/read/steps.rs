@@ -12,7 +12,7 @@ impl Journal {
     /// One step. What it costs does not depend on how long the run is.
     pub fn step(&self, id: RunId, step: StepId) -> Result<StepRecord, JournalError> {
         self.read(|connection| {
-            let (no, summary) = expect(connection, &self.dir, id)?;
+            let (no, summary) = expect(connection, &self.store, id)?;
             let reader = RunReader::new(connection, no);
             record(&reader, summary.events, step)?.ok_or(JournalError::NoStep { run: id, step })
         })

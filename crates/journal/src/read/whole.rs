@@ -15,7 +15,7 @@ impl Journal {
     /// one that was recorded is in [`crate::RunSummary::digest`].
     pub fn whole_events(&self, id: RunId, version: Digest) -> Result<Vec<Event>, JournalError> {
         self.read(|connection| {
-            let (no, summary) = expect(connection, &self.dir, id)?;
+            let (no, summary) = expect(connection, &self.store, id)?;
             let reader = RunReader::new(connection, no);
             let mut whole = WholeEvents::new(id, version);
             reader.lines(0, |seq, line| {

@@ -18,7 +18,7 @@ impl Journal {
     /// A run as one document, with everything that was kept of it.
     pub fn export(&self, id: RunId) -> Result<Value, JournalError> {
         let (summary, events) = self.read(|connection| {
-            let (no, summary) = expect(connection, &self.dir, id)?;
+            let (no, summary) = expect(connection, &self.store, id)?;
             let reader = RunReader::new(connection, no);
             let mut events = Vec::new();
             reader.lines(0, |seq, line| {

@@ -40,13 +40,13 @@ impl Journal {
     /// with the same id is refused. How the run stands follows from its events.
     pub fn import(&self, document: &Value) -> Result<RunId, JournalError> {
         let read = Document::read(document)?;
-        if self.read(|connection| find(connection, &self.dir, read.id))?.is_some() {
+        if self.read(|connection| find(connection, &self.store, read.id))?.is_some() {
             let known = self.export(read.id)?;
             let is_same = known.get("events") == document.get("events")
                 && known.pointer("/run/digest") == document.pointer("/run/digest");
             return if is_same { Ok(read.id) } else { Err(JournalError::Exists(read.id)) };
         }
-        let mut batcher = Batcher::new(schema::open_writer(&self.dir)?, None);
+        let mut batcher = Batcher::new(self.store.open_writer()?, None);
         let row = RowOf {
             id: read.id,
             tool: &read.tool,

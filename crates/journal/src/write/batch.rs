@@ -4,8 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, TransactionBehavior, params};
-
 use super::chunk::Chunk;
 use super::live::Live;
 use super::payloads::PayloadWriter;
@@ -13,15 +11,32 @@ use super::queue::{Item, Series};
 use super::remove::remove_data;
 use super::requests;
 use super::state::RunState;
+use crate::database::{Access, Connection, DatabaseError, Result, bound};
 use crate::mask::Masker;
 use crate::schema::{MAX_EVENTS, key};
 use crate::{Digest, JournalOptions, Origin, RunId, RunStatus, StoredEvent, numbers};
+
+macro_rules! insert_run {
+    () => {
+        "INSERT INTO runs (no, id, change, started, duration, status, writer, steps, events, lost,
+             tool, digest, definition, reached_step, reached_node, error, face, client, protocol,
+             traceparent, tracestate, parent, parent_step, around)
+         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+             ?19, ?20, ?21, ?22, ?23)"
+    };
+}
 
 /// After how many events a snapshot is taken, or more where it would be large.
 const SNAPSHOT_EVERY: u64 = 128;
 
 /// How many texts of definitions are kept masked in memory.
 const MAX_DEFINITIONS: usize = 16;
+
+/// Makes the row of a run.
+const INSERT_RUN: &str = concat!(insert_run!());
+
+/// The same, unless another run has its id.
+const INSERT_NEW_RUN: &str = concat!(insert_run!(), " ON CONFLICT (id) DO NOTHING");
 
 /// Writes transactions.
 pub(crate) struct Batcher {
@@ -30,6 +45,12 @@ pub(crate) struct Batcher {
     pub(crate) writer: Option<i64>,
     definitions: Definitions,
     chunk: Chunk,
+    /// The latest attempt failed because there was something already.
+    was_refused: bool,
+    /// How many attempts there were to write something.
+    attempts: i64,
+    /// What the latest attempt would have come to, if it is not known whether it did.
+    unsure: Option<Vec<(Arc<Live>, RunState)>>,
 }
 
 /// The texts of definitions, masked, by where the text is in memory.
@@ -61,6 +82,9 @@ pub(crate) struct Part<'a> {
     stored: HashSet<Digest>,
     /// The next of [`numbers`].
     next: i64,
+    /// New runs are taken to have ids that no other has. Where answers take their time it is not
+    /// asked for each, and everything is done again if that was wrong.
+    trusts_ids: bool,
 }
 
 /// What is to be written of one run.
@@ -74,33 +98,44 @@ struct Group<'a> {
 
 impl Batcher {
     pub(crate) fn new(connection: Connection, writer: Option<i64>) -> Self {
-        Self { connection, writer, definitions: Definitions::default(), chunk: Chunk::default() }
+        let (definitions, chunk) = (Definitions::default(), Chunk::default());
+        Self {
+            connection,
+            writer,
+            definitions,
+            chunk,
+            was_refused: false,
+            attempts: 0,
+            unsure: None,
+        }
     }
 
     /// Does something in one transaction that has the file to itself.
-    pub(crate) fn transaction<T, E: From<rusqlite::Error>>(
+    pub(crate) fn transaction<T, E: From<DatabaseError>>(
         &mut self,
         options: &JournalOptions,
         masker: &Arc<Masker>,
-        body: impl FnOnce(&mut Part<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
+        body: impl FnOnce(&mut Part<'_>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let (writer, definitions, chunk) = (self.writer, &mut self.definitions, &mut self.chunk);
+        let trusts_ids = !self.connection.answers_at_once() && !self.was_refused;
         // A transaction that failed may have left something there.
-        self.chunk.clear();
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut part = Part {
-            next: numbers::latest(&transaction)? + 1,
-            connection: &transaction,
-            options,
-            masker,
-            writer: self.writer,
-            definitions: &mut self.definitions,
-            chunk: &mut self.chunk,
-            stored: HashSet::new(),
-        };
-        let result = body(&mut part)?;
-        transaction.commit()?;
-        Ok(result)
+        chunk.clear();
+        self.connection.transaction(Access::Write, |connection| {
+            let next = numbers::latest(connection)? + 1;
+            let stored = HashSet::new();
+            body(&mut Part {
+                connection,
+                options,
+                masker,
+                writer,
+                definitions,
+                chunk,
+                stored,
+                next,
+                trusts_ids,
+            })
+        })
     }
 
     /// Writes the items; what the runs have come to is handed back once it is in the file.
@@ -109,16 +144,50 @@ impl Batcher {
         items: &[Item],
         options: &JournalOptions,
         masker: &Arc<Masker>,
-    ) -> rusqlite::Result<Vec<(Arc<Live>, RunState)>> {
+    ) -> Result<Vec<(Arc<Live>, RunState)>> {
+        if let Some(states) = self.settled()? {
+            return Ok(states);
+        }
         let groups = group(items);
-        self.transaction(options, masker, |part| {
-            for item in items {
-                if let Item::Request(request) = item {
-                    requests::insert(part.connection, request, part.masker)?;
-                }
+        let noted = items.iter().filter_map(|item| match item {
+            Item::Request(request) => Some(&**request),
+            _ => None,
+        });
+        self.attempts += 1;
+        let (attempt, mut unsure) = (self.attempts, None);
+        let written = self.transaction(options, masker, |part| {
+            requests::insert(part.connection, noted, part.masker)?;
+            let states = groups
+                .iter()
+                .map(|group| part.write_group(group))
+                .collect::<Result<Vec<(Arc<Live>, RunState)>>>()?;
+            if !part.connection.answers_at_once() {
+                let sql = "UPDATE writers SET batch = ?1, seen = now() WHERE no = ?2";
+                part.connection.execute_later(sql, bound![attempt, part.writer])?;
+                part.connection.tell(states.iter().map(|(run, _)| run.new.id))?;
+                unsure = Some(states.clone());
             }
-            groups.iter().map(|group| part.write_group(group)).collect()
-        })
+            Ok(states)
+        });
+        self.was_refused = written.as_ref().is_err_and(DatabaseError::is_conflict);
+        self.unsure = unsure.filter(|_| written.is_err());
+        written
+    }
+
+    /// What the latest attempt came to, if it failed in its last moment and is in the database all
+    /// the same. Before that is known, nothing is written again.
+    fn settled(&mut self) -> Result<Option<Vec<(Arc<Live>, RunState)>>> {
+        if self.unsure.is_none() {
+            return Ok(None);
+        }
+        let sql = "SELECT batch FROM writers WHERE no = ?1";
+        let latest = self.connection.value::<i64>(sql, bound![self.writer])?;
+        Ok(self.unsure.take().filter(|_| latest == Some(self.attempts)))
+    }
+
+    /// Nobody wants to know any more what the latest attempt came to.
+    pub(crate) fn give_up(&mut self) {
+        self.unsure = None;
     }
 }
 
@@ -156,7 +225,7 @@ impl Group<'_> {
 }
 
 impl Part<'_> {
-    fn write_group(&mut self, group: &Group<'_>) -> rusqlite::Result<(Arc<Live>, RunState)> {
+    fn write_group(&mut self, group: &Group<'_>) -> Result<(Arc<Live>, RunState)> {
         let run = group.run;
         let mut state = run.state.lock().clone();
         state.lost = run.lost();
@@ -193,7 +262,7 @@ impl Part<'_> {
         is_whole: bool,
         events: impl Iterator<Item = (u64, &'e StoredEvent)>,
         settle: impl FnOnce(&mut RunState),
-    ) -> rusqlite::Result<()> {
+    ) -> Result<()> {
         if state.refused {
             return Ok(());
         }
@@ -240,92 +309,82 @@ impl Part<'_> {
         Ok(())
     }
 
-    fn snapshot(&self, no: i64, state: &mut RunState) -> rusqlite::Result<()> {
+    fn snapshot(&self, no: i64, state: &mut RunState) -> Result<()> {
         state.snapshot = state.events;
-        self.connection
-            .prepare_cached("INSERT INTO snapshots (key, begun, state) VALUES (?, ?, ?)")?
-            .execute(params![
-                key(no, state.events),
-                state.tracker.begun.cast_signed(),
-                state.tracker.to_json(),
-            ])?;
-        Ok(())
+        self.connection.execute_later(
+            "INSERT INTO snapshots (key, begun, state) VALUES (?1, ?2, ?3)",
+            bound![key(no, state.events), state.tracker.begun, &state.tracker.to_json()],
+        )
     }
 
     /// Makes the row of a run; false if another run has its id.
-    fn insert(&mut self, no: i64, row: &RowOf<'_>, state: &RunState) -> rusqlite::Result<bool> {
+    fn insert(&mut self, no: i64, row: &RowOf<'_>, state: &RunState) -> Result<bool> {
         let definition = row.definition.map(|text| self.define(text)).transpose()?;
         let origin = row.origin;
         let client = origin.client.as_deref().map(|client| self.masker.json_text(client));
         let protocol = origin.protocol.as_deref().map(|protocol| self.masker.text(protocol));
         let reached = state.reached.as_ref();
-        let inserted = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO runs (no, id, change, started, duration, status, writer, steps,
-                     events, lost, tool, digest, definition, reached_step, reached_node, error,
-                     face, client, protocol, traceparent, tracestate, parent, parent_step, around)
-                 VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                 ON CONFLICT (id) DO NOTHING",
-            )?
-            .execute(params![
-                no,
-                row.id.as_bytes(),
-                micros(row.started),
-                state.at.as_micros() as i64,
-                state.status().name(),
-                self.writer,
-                state.steps.cast_signed(),
-                state.events.cast_signed(),
-                state.lost.cast_signed(),
-                row.tool,
-                row.digest.as_bytes(),
-                definition.as_ref().map(Digest::as_bytes),
-                reached.map(|(step, _)| step.cast_signed()),
-                reached.map(|(_, node)| &**node),
-                state.error,
-                origin.face.name(),
-                client.as_deref(),
-                protocol.as_deref(),
-                origin.trace.as_ref().map(|trace| &*trace.traceparent),
-                origin.trace.as_ref().and_then(|trace| trace.tracestate.as_deref()),
-                origin.parent.as_ref().map(|parent| parent.run.as_bytes()),
-                origin.parent.as_ref().map(|parent| parent.from.cast_signed()),
-                origin.around.as_ref().map(RunId::as_bytes),
-            ])?;
-        Ok(inserted > 0)
+        let values = bound![
+            no,
+            &row.id,
+            micros(row.started),
+            state.at.as_micros() as i64,
+            state.status().name(),
+            self.writer,
+            state.steps,
+            state.events,
+            state.lost,
+            row.tool,
+            &row.digest,
+            definition.as_ref(),
+            reached.map(|(step, _)| *step),
+            reached.map(|(_, node)| &**node),
+            state.error.as_deref(),
+            origin.face.name(),
+            client.as_deref(),
+            protocol.as_deref(),
+            origin.trace.as_ref().map(|trace| &*trace.traceparent),
+            origin.trace.as_ref().and_then(|trace| trace.tracestate.as_deref()),
+            origin.parent.as_ref().map(|parent| &parent.run),
+            origin.parent.as_ref().map(|parent| parent.from),
+            origin.around.as_ref(),
+        ];
+        if self.trusts_ids {
+            self.connection.execute_later(INSERT_RUN, values)?;
+            return Ok(true);
+        }
+        Ok(self.connection.execute(INSERT_NEW_RUN, values)? > 0)
     }
 
-    fn update(&self, no: i64, change: i64, state: &RunState) -> rusqlite::Result<()> {
+    fn update(&self, no: i64, change: i64, state: &RunState) -> Result<()> {
         let reached = state.reached.as_ref();
-        self.connection
-            .prepare_cached(
-                "UPDATE runs SET change = ?, duration = ?, status = ?, steps = ?, events = ?,
-                     lost = ?, reached_step = ?, reached_node = ?, error = ?
-                 WHERE no = ?",
-            )?
-            .execute(params![
+        self.connection.execute_later(
+            "UPDATE runs SET change = ?1, duration = ?2, status = ?3, steps = ?4, events = ?5,
+                 lost = ?6, reached_step = ?7, reached_node = ?8, error = ?9
+             WHERE no = ?10",
+            bound![
                 change,
                 state.at.as_micros() as i64,
                 state.status().name(),
-                state.steps.cast_signed(),
-                state.events.cast_signed(),
-                state.lost.cast_signed(),
-                reached.map(|(step, _)| step.cast_signed()),
+                state.steps,
+                state.events,
+                state.lost,
+                reached.map(|(step, _)| *step),
                 reached.map(|(_, node)| &**node),
-                state.error,
+                state.error.as_deref(),
                 no,
-            ])?;
-        Ok(())
+            ],
+        )
     }
 
     /// Keeps the text of a definition, unless it is there.
-    fn define(&mut self, text: &Arc<str>) -> rusqlite::Result<Digest> {
+    fn define(&mut self, text: &Arc<str>) -> Result<Digest> {
         let (digest, masked) = self.definitions.masked(text, self.masker);
         if self.stored.insert(digest) {
-            self.connection
-                .prepare_cached("INSERT OR IGNORE INTO definitions (digest, text) VALUES (?, ?)")?
-                .execute(params![digest.as_bytes(), &*masked])?;
+            self.connection.execute_later(
+                "INSERT INTO definitions (digest, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                bound![&digest, &*masked],
+            )?;
         }
         Ok(digest)
     }

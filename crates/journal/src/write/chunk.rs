@@ -1,8 +1,7 @@
-use rusqlite::{Connection, params};
-
 use super::payloads::PayloadWriter;
 use crate::StoredEvent;
 use crate::codec::write_event;
+use crate::database::{Connection, Result, bound};
 use crate::schema::key;
 
 /// The most events in a row.
@@ -30,7 +29,7 @@ impl Chunk {
         seq: u64,
         event: &StoredEvent,
         payloads: &mut PayloadWriter<'_>,
-    ) -> rusqlite::Result<()> {
+    ) -> Result<()> {
         let is_full = self.count >= MAX_EVENTS || self.lines.len() >= MAX_BYTES;
         if is_full || self.first + self.count != seq {
             self.flush(payloads)?;
@@ -45,7 +44,7 @@ impl Chunk {
     }
 
     /// Writes the row.
-    pub(crate) fn flush(&mut self, payloads: &mut PayloadWriter<'_>) -> rusqlite::Result<()> {
+    pub(crate) fn flush(&mut self, payloads: &mut PayloadWriter<'_>) -> Result<()> {
         payloads.seen.clear();
         if self.count > 0 {
             insert(payloads.connection, key(payloads.run, self.first), &self.lines)?;
@@ -61,12 +60,12 @@ impl Chunk {
     }
 }
 
-fn insert(connection: &Connection, key: i64, lines: &[u8]) -> rusqlite::Result<()> {
+fn insert(connection: &Connection, key: i64, lines: &[u8]) -> Result<()> {
     let packed = (lines.len() >= MIN_PACKED_BYTES)
         .then(|| lz4_flex::block::compress_prepend_size(lines))
         .filter(|packed| packed.len() < lines.len());
-    connection
-        .prepare_cached("INSERT INTO chunks (key, events, packed) VALUES (?, ?, ?)")?
-        .execute(params![key, packed.as_deref().unwrap_or(lines), packed.is_some()])?;
-    Ok(())
+    connection.execute_later(
+        "INSERT INTO chunks (key, events, packed) VALUES (?1, ?2, ?3)",
+        bound![key, packed.as_deref().unwrap_or(lines), packed.is_some()],
+    )
 }

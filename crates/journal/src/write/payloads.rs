@@ -1,7 +1,7 @@
 use mcpgraph_value::Value;
-use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::codec::{Place, write_text};
+use crate::database::{self, Connection, DatabaseError, bound};
 use crate::mask::Masker;
 use crate::{Digest, JournalOptions, Payload, Truncated};
 
@@ -34,9 +34,9 @@ pub(crate) struct PayloadWriter<'a> {
 }
 
 impl Place for PayloadWriter<'_> {
-    type Error = rusqlite::Error;
+    type Error = DatabaseError;
 
-    fn place(&mut self, out: &mut Vec<u8>, key: &str, payload: &Payload) -> rusqlite::Result<()> {
+    fn place(&mut self, out: &mut Vec<u8>, key: &str, payload: &Payload) -> database::Result<()> {
         out.push(b'"');
         out.extend_from_slice(key.as_bytes());
         let start = out.len();
@@ -65,7 +65,7 @@ impl Place for PayloadWriter<'_> {
 }
 
 impl PayloadWriter<'_> {
-    fn write(&self, out: &mut Vec<u8>, start: usize, value: &Value) -> rusqlite::Result<()> {
+    fn write(&self, out: &mut Vec<u8>, start: usize, value: &Value) -> database::Result<()> {
         let is_deep = address(value).is_some() && value.is_deeper_than(MAX_INLINE_DEPTH);
         if is_deep && value.is_deeper_than(MAX_DEPTH) {
             let preview = format!("(nests deeper than {MAX_DEPTH} levels)");
@@ -105,34 +105,29 @@ impl PayloadWriter<'_> {
     }
 
     /// Keeps a payload by itself, unless there is an equal one.
-    fn keep(&self, json: &[u8]) -> rusqlite::Result<Digest> {
+    fn keep(&self, json: &[u8]) -> database::Result<Digest> {
         let digest = Digest::of(json);
-        let known = self
-            .connection
-            .prepare_cached("SELECT no FROM payloads WHERE digest = ?")?
-            .query_row([digest.as_bytes()], |row| row.get::<_, i64>(0))
-            .optional()?;
-        let no = match known {
-            Some(no) => no,
+        let known = "SELECT no FROM payloads WHERE digest = ?1";
+        let no = match self.connection.value(known, bound![&digest])? {
+            Some(no) => Some(no),
             None => {
                 let packed = (json.len() >= MIN_PACKED_BYTES)
                     .then(|| lz4_flex::block::compress(json))
                     .filter(|packed| packed.len() < json.len());
-                self.connection
-                    .prepare_cached(
-                        "INSERT INTO payloads (digest, size, packed, data) VALUES (?, ?, ?, ?)",
-                    )?
-                    .insert(params![
-                        digest.as_bytes(),
-                        (json.len() as u64).cast_signed(),
+                self.connection.value::<i64>(
+                    "INSERT INTO payloads (digest, size, packed, data) VALUES (?1, ?2, ?3, ?4)
+                     RETURNING no",
+                    bound![
+                        &digest,
+                        json.len(),
                         packed.is_some(),
                         packed.as_deref().unwrap_or(json),
-                    ])?
+                    ],
+                )?
             }
         };
-        self.connection
-            .prepare_cached("INSERT OR IGNORE INTO uses (run, payload) VALUES (?, ?)")?
-            .execute([self.run, no])?;
+        let uses = "INSERT INTO uses (run, payload) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        self.connection.execute_later(uses, bound![self.run, no])?;
         Ok(digest)
     }
 }

@@ -12,7 +12,7 @@ use super::collected::{Collected, Told};
 use super::gather::Gathering;
 use super::live::Live;
 use crate::mask::Masker;
-use crate::{JournalOptions, JournalStatus, NewRun, Request, RunId, StoredEvent};
+use crate::{JournalError, JournalOptions, JournalStatus, NewRun, Request, RunId, StoredEvent};
 
 /// How long events wait for others when nobody waits for them.
 const LINGER: Duration = Duration::from_millis(10);
@@ -312,6 +312,11 @@ impl Shared {
         self.wake.notify_one();
     }
 
+    /// Whether nothing more will come.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.queue.lock().closed
+    }
+
     /// What the writer is to do next; it sleeps until there is something, for `patience` at most.
     pub(crate) fn next_work(&self, patience: Option<Duration>) -> Work {
         let mut queue = self.queue.lock();
@@ -449,7 +454,7 @@ impl Shared {
     }
 
     /// The store did not take something. True if it had until now.
-    pub(crate) fn failed(&self, error: &rusqlite::Error) -> bool {
+    pub(crate) fn failed(&self, error: &JournalError) -> bool {
         self.stalled.store(true, Ordering::Release);
         self.last_error.lock().replace(error.to_string().into()).is_none()
     }
@@ -458,6 +463,16 @@ impl Shared {
         let mut followed = self.followed.lock();
         followed.retain(|_, sender| sender.receiver_count() > 0);
         followed.entry(run).or_insert_with(|| watch::Sender::new(0)).subscribe()
+    }
+
+    /// Another process wrote something of these runs, or of any.
+    pub(crate) fn heard(&self, runs: Option<&[RunId]>) {
+        self.committed.send_modify(|_| {});
+        let followed = self.followed.lock();
+        let told = followed.iter().filter(|(id, _)| runs.is_none_or(|runs| runs.contains(id)));
+        for (_, sender) in told {
+            sender.send_modify(|count| *count += 1);
+        }
     }
 
     /// Tells whoever follows these runs that there is more of them.

@@ -1,46 +1,41 @@
-use rusqlite::{Connection, params};
-
+use crate::database::{Connection, Result, bound};
 use crate::numbers;
 use crate::schema::{MAX_EVENTS, key};
 
 /// Forgets runs and what only they need.
-pub(crate) fn remove_runs(connection: &Connection, runs: &[i64]) -> rusqlite::Result<()> {
+pub(crate) fn remove_runs(connection: &Connection, runs: &[i64]) -> Result<()> {
     if !runs.is_empty() {
         numbers::retire(connection)?;
     }
     for no in runs {
         remove_data(connection, *no)?;
-        connection.prepare_cached("DELETE FROM runs WHERE no = ?")?.execute([no])?;
+        connection.execute_later("DELETE FROM runs WHERE no = ?1", bound![*no])?;
     }
     Ok(())
 }
 
 /// Forgets what a run has besides its row: its events, and the payloads no other run uses.
-pub(crate) fn remove_data(connection: &Connection, no: i64) -> rusqlite::Result<()> {
-    let keys = params![key(no, 0), key(no, MAX_EVENTS - 1)];
-    connection.prepare_cached("DELETE FROM chunks WHERE key BETWEEN ? AND ?")?.execute(keys)?;
-    connection.prepare_cached("DELETE FROM snapshots WHERE key BETWEEN ? AND ?")?.execute(keys)?;
-    let used: Vec<i64> = connection
-        .prepare_cached("DELETE FROM uses WHERE run = ? RETURNING payload")?
-        .query_map([no], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+pub(crate) fn remove_data(connection: &Connection, no: i64) -> Result<()> {
+    let keys = bound![key(no, 0), key(no, MAX_EVENTS - 1)];
+    connection.execute_later("DELETE FROM chunks WHERE key BETWEEN ?1 AND ?2", keys)?;
+    connection.execute_later("DELETE FROM snapshots WHERE key BETWEEN ?1 AND ?2", keys)?;
+    let used: Vec<i64> =
+        connection.all("DELETE FROM uses WHERE run = ?1 RETURNING payload", bound![no], |row| {
+            row.get(0)
+        })?;
     for payload in used {
-        connection
-            .prepare_cached(
-                "DELETE FROM payloads
-                 WHERE no = ?1 AND NOT EXISTS (SELECT 1 FROM uses WHERE payload = ?1)",
-            )?
-            .execute([payload])?;
+        connection.execute_later(
+            "DELETE FROM payloads
+             WHERE no = ?1 AND NOT EXISTS (SELECT 1 FROM uses WHERE payload = ?1)",
+            bound![payload],
+        )?;
     }
     Ok(())
 }
 
 /// Forgets definitions that no run refers to.
-pub(crate) fn remove_definitions(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute(
-        "DELETE FROM definitions WHERE digest NOT IN
-             (SELECT DISTINCT definition FROM runs WHERE definition IS NOT NULL)",
-        [],
-    )?;
-    Ok(())
+pub(crate) fn remove_definitions(connection: &Connection) -> Result<()> {
+    let sql = "DELETE FROM definitions WHERE digest NOT IN
+             (SELECT DISTINCT definition FROM runs WHERE definition IS NOT NULL)";
+    connection.execute(sql, &[]).map(drop)
 }

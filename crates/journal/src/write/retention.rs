@@ -1,13 +1,11 @@
 //! Forgets the oldest runs and requests, a few at a time.
 
-use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
-
-use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::batch::micros;
 use super::remove::{remove_definitions, remove_runs};
 use super::requests;
+use crate::database::{Access, Connection, Result, Store, bound};
 use crate::{Retention, liveness};
 
 /// How often it is looked whether there is too much.
@@ -55,10 +53,10 @@ impl Keeper {
     /// Forgets a few runs if it is time to; tidies up when there is nothing else to do.
     pub(crate) fn work(
         &mut self,
-        connection: &mut Connection,
-        dir: &Path,
+        connection: &Connection,
+        store: &Store,
         is_idle: bool,
-    ) -> rusqlite::Result<()> {
+    ) -> Result<()> {
         self.is_stale |= !is_idle;
         let is_due = self.is_stale && self.looked.is_none_or(|looked| looked.elapsed() >= EVERY);
         if is_due {
@@ -67,7 +65,7 @@ impl Keeper {
             self.excess = Some(self.measure(connection)?);
         }
         if let Some(excess) = self.excess.take() {
-            self.excess = self.forget(connection, dir, excess)?;
+            self.excess = self.forget(connection, store, excess)?;
         } else if is_idle && self.is_untidy {
             self.is_untidy = false;
             self.is_untidy = tidy(connection)?;
@@ -75,11 +73,9 @@ impl Keeper {
         Ok(())
     }
 
-    fn measure(&self, connection: &Connection) -> rusqlite::Result<Excess> {
+    fn measure(&self, connection: &Connection) -> Result<Excess> {
         let requests = requests::count(connection)?;
-        let runs = connection
-            .prepare_cached("SELECT count(*) FROM runs")?
-            .query_row([], |row| row.get::<_, i64>(0))?;
+        let runs = connection.value::<i64>("SELECT count(*) FROM runs", &[])?.unwrap_or_default();
         Ok(Excess {
             runs: self.excess(connection, runs.unsigned_abs(), self.retention.max_runs)?,
             requests: self.excess(connection, requests, self.retention.max_requests)?,
@@ -89,36 +85,35 @@ impl Keeper {
     /// Forgets some of the oldest; what is left to forget, if something may be.
     fn forget(
         &mut self,
-        connection: &mut Connection,
-        dir: &Path,
+        connection: &Connection,
+        store: &Store,
         excess: Excess,
-    ) -> rusqlite::Result<Option<Excess>> {
+    ) -> Result<Option<Excess>> {
         let oldest = self.retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
         let before = oldest.map_or(i64::MIN, micros);
         if excess.runs == 0 && excess.requests == 0 && before == i64::MIN {
             return Ok(None);
         }
-        let living = liveness::living(connection, dir)?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // In the order of ids, which is the order of age; a run at work is left alone.
-        let candidates: Vec<(i64, i64, Option<i64>)> = transaction
-            .prepare_cached(
+        let living = liveness::living(connection, store)?;
+        let (runs, requests) = connection.transaction(Access::Write, |connection| {
+            // In the order of ids, which is the order of age; a run at work is left alone.
+            let candidates: Vec<(i64, i64, Option<i64>)> = connection.all(
                 "SELECT no, started, CASE status WHEN 'running' THEN writer END FROM runs
-                 ORDER BY id LIMIT ?",
-            )?
-            .query_map([AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-            .collect::<Result<_, _>>()?;
-        let mut forgotten = Vec::new();
-        for (no, started, writer) in candidates {
-            let is_excess = (forgotten.len() as u64) < excess.runs || started < before;
-            if is_excess && !writer.is_some_and(|writer| living.contains(&writer)) {
-                forgotten.push(no);
+                 ORDER BY id LIMIT ?1",
+                bound![i64::from(AT_ONCE)],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )?;
+            let mut forgotten = Vec::new();
+            for (no, started, writer) in candidates {
+                let is_excess = (forgotten.len() as u64) < excess.runs || started < before;
+                if is_excess && !writer.is_some_and(|writer| living.contains(&writer)) {
+                    forgotten.push(no);
+                }
             }
-        }
-        remove_runs(&transaction, &forgotten)?;
-        let runs = forgotten.len() as u64;
-        let requests = requests::forget(&transaction, excess.requests, before)?;
-        transaction.commit()?;
+            remove_runs(connection, &forgotten)?;
+            let requests = requests::forget(connection, excess.requests, before)?;
+            Result::Ok((forgotten.len() as u64, requests))
+        })?;
         if runs + requests == 0 {
             return Ok(None);
         }
@@ -135,19 +130,10 @@ impl Keeper {
     }
 
     /// How many of `count` are too many, by number and by the size of the file, about.
-    fn excess(
-        &self,
-        connection: &Connection,
-        count: u64,
-        max: Option<u64>,
-    ) -> rusqlite::Result<u64> {
-        let number = |sql: &str| {
-            connection.prepare_cached(sql)?.query_row(params![], |row| row.get::<_, i64>(0))
-        };
+    fn excess(&self, connection: &Connection, count: u64, max: Option<u64>) -> Result<u64> {
         let by_count = max.map_or(0, |max| count.saturating_sub(max));
         let Some(max_bytes) = self.retention.max_bytes else { return Ok(by_count) };
-        let pages = number("PRAGMA page_count")? - number("PRAGMA freelist_count")?;
-        let bytes = (pages * number("PRAGMA page_size")?) as u64;
+        let bytes = connection.used_bytes()?;
         if bytes <= max_bytes || bytes == 0 || count == 0 {
             return Ok(by_count);
         }
@@ -158,17 +144,7 @@ impl Keeper {
 }
 
 /// Gives some of what is free back to the system; true if there is more.
-fn tidy(connection: &Connection) -> rusqlite::Result<bool> {
+fn tidy(connection: &Connection) -> Result<bool> {
     remove_definitions(connection)?;
-    // The pragma works as it is stepped through.
-    let mut statement =
-        connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})"))?;
-    let mut rows = statement.query([])?;
-    while rows.next()?.is_some() {}
-    let free: i64 = connection.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
-    if free == 0 {
-        // The file itself gets shorter when the log of changes is taken over.
-        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
-    }
-    Ok(free > 0)
+    connection.give_back(PAGES_AT_ONCE)
 }

@@ -1,6 +1,5 @@
 //! The writer's thread: takes what is queued, writes it, and tells those who wait.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,7 +7,11 @@ use super::batch::Batcher;
 use super::live::Live;
 use super::queue::{Item, Series, Shared, Work};
 use super::retention::Keeper;
-use crate::liveness::WriterLock;
+use crate::JournalError;
+use crate::database::{self, Access, Store, bound};
+use crate::journal::register;
+use crate::liveness::{self, Presence};
+use crate::write::RunState;
 
 /// The pause after the first failure to write; it doubles with each, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -25,22 +28,25 @@ pub(crate) struct Writer {
     shared: Arc<Shared>,
     batcher: Batcher,
     keeper: Keeper,
-    dir: PathBuf,
+    store: Store,
     /// Runs of which something has to be noted that could not be.
     unsettled: Vec<Arc<Live>>,
     /// Held while the thread lives.
-    _lock: WriterLock,
+    presence: Presence,
+    /// When this writer last said that it lives.
+    shown: Instant,
 }
 
 impl Writer {
     pub(crate) fn new(
         shared: Arc<Shared>,
         batcher: Batcher,
-        dir: PathBuf,
-        lock: WriterLock,
+        store: Store,
+        presence: Presence,
     ) -> Self {
         let keeper = Keeper::new(shared.options.retention);
-        Self { shared, batcher, keeper, dir, unsettled: Vec::new(), _lock: lock }
+        let (unsettled, shown) = (Vec::new(), Instant::now());
+        Self { shared, batcher, keeper, store, unsettled, presence, shown }
     }
 
     /// Works until the journal is closed and everything is written.
@@ -50,6 +56,11 @@ impl Writer {
                 self.keeper.patience()
             } else {
                 Some(NOTE_LOSSES_EVERY)
+            };
+            let patience = if self.store.is_shared() {
+                Some(patience.unwrap_or(liveness::SHOW_EVERY).min(liveness::SHOW_EVERY))
+            } else {
+                patience
             };
             match self.shared.next_work(patience) {
                 Work::Write(items, oldest) => {
@@ -64,6 +75,7 @@ impl Writer {
                 }
                 Work::Closed => break,
             }
+            self.show();
         }
         if !self.unsettled.is_empty() {
             self.write(Vec::new(), Instant::now());
@@ -75,16 +87,55 @@ impl Writer {
                 .execute(
                     "DELETE FROM writers WHERE no = ?1 AND NOT EXISTS
                          (SELECT 1 FROM runs WHERE writer = ?1 AND status = 'running')",
-                    [writer],
+                    bound![writer],
                 )
                 .unwrap_or_default();
         }
     }
 
     fn keep(&mut self, is_idle: bool) {
-        if let Err(error) = self.keeper.work(&mut self.batcher.connection, &self.dir, is_idle) {
+        if let Err(error) = self.keeper.work(&self.batcher.connection, &self.store, is_idle) {
             tracing::debug!(%error, "old runs could not be forgotten");
         }
+    }
+
+    /// Says that this writer lives, where others cannot see it, and settles the runs of those that
+    /// do not say so any more.
+    fn show(&mut self) {
+        if !self.store.is_shared() || self.shown.elapsed() < liveness::SHOW_EVERY {
+            return;
+        }
+        self.shown = Instant::now();
+        if let Err(error) = self.try_show() {
+            tracing::debug!(%error, "this process could not be seen to live");
+        }
+    }
+
+    fn try_show(&mut self) -> Result<(), JournalError> {
+        self.reconnect()?;
+        let connection = &self.batcher.connection;
+        let is_known = match self.batcher.writer {
+            Some(writer) => liveness::show(connection, writer)?,
+            None => true,
+        };
+        if !is_known {
+            // It was gone for too long; its runs are said to be interrupted, and may yet go on.
+            self.batcher.writer = Some(register(connection, &self.store, &self.presence)?);
+        } else if liveness::has_gone(connection)? {
+            let store = &self.store;
+            connection.transaction(Access::Write, |connection| {
+                database::Result::Ok(liveness::bury(connection, store)?)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Makes another connection if there is none any more.
+    fn reconnect(&mut self) -> Result<(), JournalError> {
+        if self.batcher.connection.is_closed() {
+            self.batcher.connection = self.store.open_writer()?;
+        }
+        Ok(())
     }
 
     /// Writes the items, for as long as they may wait; then they are lost.
@@ -93,54 +144,62 @@ impl Writer {
         let mut pause = FIRST_PAUSE;
         loop {
             let masker = self.shared.masker();
-            match self.batcher.write(&items, &self.shared.options, &masker) {
-                Ok(states) => {
-                    if self.shared.succeeded() {
-                        tracing::info!("runs are recorded again");
-                    }
-                    self.shared.tell_followers(states.iter().map(|(run, _)| run));
-                    // A run that goes on has told its caller everything.
-                    deliver(&items);
-                    let mut requests = Vec::new();
-                    for item in items {
-                        match item {
-                            Item::Series(part) => part.run.give_back(part.events),
-                            Item::Request(request) => requests.push(request),
-                            Item::Lost(_) | Item::Settle(_) => {}
-                        }
-                    }
-                    self.shared.give_back(requests);
-                    let mut settled = Vec::with_capacity(states.len());
-                    for (run, state) in states {
-                        let events = state.events;
-                        if state.refused {
-                            if !run.state.lock().refused {
-                                tracing::warn!(run = %run.new.id, "another run has this id; not kept");
-                            }
-                            self.shared.count_lost(&run, 1);
-                        }
-                        *run.state.lock() = state;
-                        run.settle(events);
-                        settled.push(run);
-                    }
-                    self.shared.wake_waiting(settled);
-                    return;
-                }
+            let written = self
+                .reconnect()
+                .and_then(|()| Ok(self.batcher.write(&items, &self.shared.options, &masker)?));
+            match written {
+                Ok(states) => return self.wrote(items, states),
                 Err(error) => {
                     if self.shared.failed(&error) {
                         tracing::warn!(%error, "runs cannot be recorded; they go on without");
                     }
                     let left = self.shared.options.wait.saturating_sub(oldest.elapsed());
-                    if left.is_zero() {
+                    // A database that is away comes back, and there is room for what comes.
+                    let is_patient = self.store.is_shared() && !self.shared.is_closed();
+                    if left.is_zero() && !is_patient {
                         deliver(&items);
+                        self.batcher.give_up();
                         self.give_up(&items);
                         return;
                     }
-                    std::thread::sleep(pause.min(left));
+                    std::thread::sleep(if is_patient { pause } else { pause.min(left) });
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }
         }
+    }
+
+    /// Tells everybody of what was written.
+    fn wrote(&mut self, items: Vec<Item>, states: Vec<(Arc<Live>, RunState)>) {
+        if self.shared.succeeded() {
+            tracing::info!("runs are recorded again");
+        }
+        self.shared.tell_followers(states.iter().map(|(run, _)| run));
+        // A run that goes on has told its caller everything.
+        deliver(&items);
+        let mut requests = Vec::new();
+        for item in items {
+            match item {
+                Item::Series(part) => part.run.give_back(part.events),
+                Item::Request(request) => requests.push(request),
+                Item::Lost(_) | Item::Settle(_) => {}
+            }
+        }
+        self.shared.give_back(requests);
+        let mut settled = Vec::with_capacity(states.len());
+        for (run, state) in states {
+            let events = state.events;
+            if state.refused {
+                if !run.state.lock().refused {
+                    tracing::warn!(run = %run.new.id, "another run has this id; not kept");
+                }
+                self.shared.count_lost(&run, 1);
+            }
+            *run.state.lock() = state;
+            run.settle(events);
+            settled.push(run);
+        }
+        self.shared.wake_waiting(settled);
     }
 
     fn give_up(&mut self, items: &[Item]) {

@@ -98,7 +98,7 @@ async fn a_queue_that_is_full_loses_events_and_tells_of_all_in_order() {
     assert!(status.lost_events > 0, "{status:?}");
     journal.close();
 
-    let journal = Journal::open_read(dir.path()).unwrap();
+    let journal = dir.open_read();
     let summary = journal.run(id).unwrap().unwrap();
     let kept = journal.events(id, 0, 1000).unwrap();
     assert_eq!(summary.events, 100);

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcpgraph_engine::Event;
-use mcpgraph_journal::{Delivery, Journal, JournalOptions, RunStatus};
+use mcpgraph_journal::{Delivery, JournalOptions, RunStatus};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 
@@ -15,11 +15,10 @@ async fn what_is_delivered_is_in_the_file() {
     let id = recorder.id();
     let reader = Arc::new(Mutex::new(None));
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let path = dir.path().to_owned();
     let log = Arc::clone(&seen);
     let deliver = Arc::new(move |event: &Event| {
         let mut reader = reader.lock();
-        let journal = reader.get_or_insert_with(|| Journal::open_read(&path).unwrap());
+        let journal = reader.get_or_insert_with(|| dir.open_read());
         log.lock().push((event.clone(), journal.events(id, 0, 100).unwrap().len()));
     });
     let mut recorder = recorder.telling(deliver);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod failing;
+mod file;
 mod following;
 mod masking;
 mod payloads;
@@ -13,3 +14,12 @@ mod retention;
 mod round_trip;
 mod support;
 mod transfer;
+
+use tempfile::TempDir;
+
+use support::Home;
+
+/// Where the store of a test is.
+fn home() -> Home {
+    Home::File(TempDir::new().unwrap())
+}

@@ -55,7 +55,7 @@ async fn a_secret_never_gets_into_a_file() {
     assert!(exported.contains(r#""in":{"authorization":"[redacted]","b":1}"#), "{exported}");
     journal.close();
 
-    let bytes = raw_bytes(dir.path());
+    let bytes = raw_bytes(&dir);
     assert!(contains(&bytes, "[redacted]"));
     for piece in ["hunter2", "field-value"] {
         assert!(!contains(&bytes, piece), "{piece}");

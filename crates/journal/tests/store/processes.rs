@@ -45,7 +45,7 @@ async fn a_run_of_a_living_process_is_running_and_one_of_a_dead_process_interrup
         &[started("t", Value::Null), step(0, &[0], "a", None), step(1, &[1], "b", None)],
     );
     assert!(recorder.committed().await);
-    let reader = Journal::open_read(dir.path()).unwrap();
+    let reader = dir.open_read();
     let run = reader.run(recorder.id()).unwrap().unwrap();
     assert_eq!(run.status, RunStatus::Running);
     assert_eq!(run.reached, Some(Reached { step: 1, node: "b".into() }));
@@ -80,7 +80,7 @@ async fn a_recorder_that_is_dropped_leaves_its_run_interrupted() {
     let id = recorder.id();
     drop(recorder);
     journal.close();
-    let reader = Journal::open_read(dir.path()).unwrap();
+    let reader = dir.open_read();
     assert_eq!(reader.run(id).unwrap().unwrap().status, RunStatus::Interrupted);
     // Nothing of a writer that ended is left.
     let left: Vec<_> = std::fs::read_dir(dir.path())

@@ -1,15 +1,14 @@
 use std::time::{Duration, SystemTime};
 
-use mcpgraph_journal::{Filter, Journal, JournalOptions, Retention, RunId};
+use mcpgraph_journal::{Filter, JournalOptions, Retention, RunId};
 use mcpgraph_value::Value;
-use tempfile::TempDir;
 
-use crate::support::{keep, new_run, noise, record, short_run};
+use crate::support::{Home, keep, new_run, noise, record, short_run};
 
 /// Runs the store with a retention until it has so many runs left.
-async fn keep_until(dir: &TempDir, retention: Retention, left: usize) -> Vec<RunId> {
+async fn keep_until(dir: &Home, retention: Retention, left: usize) -> Vec<RunId> {
     let options = JournalOptions { retention, ..JournalOptions::default() };
-    let journal = Journal::open(dir.path(), options).unwrap();
+    let journal = dir.open(options);
     keep(&journal, new_run("last"), &short_run("last", &Value::Null)).await;
     loop {
         let runs = journal.list(&Filter { limit: 1000, ..Filter::default() }).unwrap().runs;
@@ -21,13 +20,17 @@ async fn keep_until(dir: &TempDir, retention: Retention, left: usize) -> Vec<Run
     }
 }
 
-const NOTHING: Retention =
+pub(crate) const NOTHING: Retention =
     Retention { max_age: None, max_runs: None, max_requests: None, max_bytes: None };
 
-fn filled(count: u32, age: impl Fn(u32) -> Duration, bytes: usize) -> (TempDir, Vec<RunId>) {
-    let dir = TempDir::new().unwrap();
+pub(crate) fn filled(
+    count: u32,
+    age: impl Fn(u32) -> Duration,
+    bytes: usize,
+) -> (Home, Vec<RunId>) {
+    let dir = crate::home();
     let options = JournalOptions { retention: NOTHING, ..JournalOptions::default() };
-    let journal = Journal::open(dir.path(), options).unwrap();
+    let journal = dir.open(options);
     let mut ids = Vec::new();
     for number in 0..count {
         let mut run = new_run("t");
@@ -54,24 +57,4 @@ async fn the_oldest_go_when_they_are_too_old() {
     let max_age = Some(Duration::from_mins(5 * 60 + 30));
     let left = keep_until(&dir, Retention { max_age, ..NOTHING }, 6).await;
     assert_eq!(left[1..], ids.iter().rev().take(5).copied().collect::<Vec<_>>());
-}
-
-#[tokio::test]
-async fn the_oldest_go_when_the_file_is_too_large() {
-    let (dir, ids) = filled(40, |_| Duration::ZERO, 20_000);
-    let size = |dir: &TempDir| std::fs::metadata(dir.path().join("runs.db")).unwrap().len();
-    let before = size(&dir);
-    let options = JournalOptions {
-        retention: Retention { max_bytes: Some(before / 2), ..NOTHING },
-        ..JournalOptions::default()
-    };
-    let journal = Journal::open(dir.path(), options).unwrap();
-    keep(&journal, new_run("last"), &short_run("last", &Value::Null)).await;
-    // What is forgotten goes back to the disk as well, when there is nothing else to do.
-    while size(&dir) > before * 2 / 3 {
-        std::thread::yield_now();
-    }
-    let left = journal.list(&Filter { limit: 1000, ..Filter::default() }).unwrap().runs;
-    assert!(left.len() > 5 && left.len() < 35, "{} runs are left", left.len());
-    assert!(left.iter().skip(1).zip(ids.iter().rev()).all(|(run, id)| run.id == *id));
 }

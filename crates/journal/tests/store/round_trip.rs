@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use mcpgraph_engine::{ErrorKind, Event, Given, LogLevel, PauseReason, RunError, StepPath};
-use mcpgraph_journal::{Journal, JournalOptions};
+use mcpgraph_journal::JournalOptions;
 use mcpgraph_value::{Map, Value};
 use proptest::collection::vec;
 use proptest::option;
@@ -138,7 +138,7 @@ proptest! {
         // They need not make sense as a run to be kept as they are.
         drop(record(&journal, run, &events));
         journal.close();
-        let journal = Journal::open_read(dir.path()).unwrap();
+        let journal = dir.open_read();
         let read = journal.whole_events(id, version()).unwrap();
         prop_assert_eq!(&read, &events);
         // Equality of values does not see the order of keys and the digits of numbers.
@@ -163,7 +163,7 @@ fn nesting_up_to_the_limit_comes_back() {
         let events = vec![crate::support::started("t", value)];
         drop(record(&journal, run, &events));
         journal.close();
-        let journal = Journal::open_read(dir.path()).unwrap();
+        let journal = dir.open_read();
         assert_eq!(journal.whole_events(id, version()).unwrap(), events, "{depth} levels");
     }
 }

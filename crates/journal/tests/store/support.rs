@@ -1,16 +1,73 @@
+#![allow(dead_code, reason = "two suites share this, and each needs most of it")]
+
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use mcpgraph_engine::{ErrorKind, Event, Given, RunError, StepPath};
 use mcpgraph_graph::Digest;
 use mcpgraph_journal::{Journal, JournalOptions, NewRun, Origin, RunId, RunRecorder};
+use mcpgraph_testkit::postgres::ask;
 use mcpgraph_value::Value;
 use tempfile::TempDir;
 
-pub(crate) fn open(options: JournalOptions) -> (TempDir, Journal) {
-    let dir = TempDir::new().unwrap();
-    let journal = Journal::open(dir.path(), options).unwrap();
-    (dir, journal)
+/// Where a store of a test is.
+pub(crate) enum Home {
+    File(TempDir),
+    /// The URL of a PostgreSQL database.
+    Database(String),
+}
+
+impl Home {
+    pub(crate) fn open(&self, options: JournalOptions) -> Journal {
+        match self {
+            Self::File(dir) => Journal::open(dir.path(), options),
+            Self::Database(url) => Journal::open_postgres(url, options),
+        }
+        .unwrap()
+    }
+
+    pub(crate) fn open_read(&self) -> Journal {
+        match self {
+            Self::File(dir) => Journal::open_read(dir.path()),
+            Self::Database(url) => Journal::open_postgres_read(url),
+        }
+        .unwrap()
+    }
+
+    /// The same, where nobody may have written anything yet.
+    pub(crate) fn open_read_or_made(&self) -> Journal {
+        self.open(JournalOptions::default()).close();
+        self.open_read()
+    }
+
+    /// How many rows a table has.
+    pub(crate) fn count(&self, table: &str) -> i64 {
+        match self {
+            Self::File(dir) => {
+                let connection = rusqlite::Connection::open(dir.path().join("runs.db")).unwrap();
+                let sql = format!("SELECT count(*) FROM {table}");
+                connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+            }
+            Self::Database(url) => {
+                ask(url, &format!("SELECT count(*) FROM mcpgraph.{table}")).parse().unwrap()
+            }
+        }
+    }
+
+    /// The folder of the file.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        match self {
+            Self::File(dir) => dir.path(),
+            Self::Database(url) => panic!("{url} is not a file"),
+        }
+    }
+}
+
+/// A store of its own for a test.
+pub(crate) fn open(options: JournalOptions) -> (Home, Journal) {
+    let home = crate::home();
+    let journal = home.open(options);
+    (home, journal)
 }
 
 pub(crate) fn version() -> Digest {
@@ -97,11 +154,29 @@ pub(crate) fn record(journal: &Journal, run: NewRun, events: &[Event]) -> RunRec
     recorder
 }
 
-/// Everything that is in the files of a store.
-pub(crate) fn raw_bytes(dir: &std::path::Path) -> Vec<u8> {
+/// Everything that is in a store.
+pub(crate) fn raw_bytes(home: &Home) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for entry in std::fs::read_dir(dir).unwrap() {
-        bytes.extend(std::fs::read(entry.unwrap().path()).unwrap());
+    match home {
+        Home::File(dir) => {
+            for entry in std::fs::read_dir(dir.path()).unwrap() {
+                bytes.extend(std::fs::read(entry.unwrap().path()).unwrap());
+            }
+        }
+        Home::Database(url) => {
+            let tables = "runs definitions requests snapshots workflows hook_modules";
+            for table in tables.split(' ') {
+                let sql =
+                    format!("SELECT coalesce(string_agg(t::text, ''), '') FROM mcpgraph.{table} t");
+                bytes.extend(ask(url, &sql).into_bytes());
+            }
+            for (table, column) in [("chunks", "events"), ("payloads", "data")] {
+                let text = format!("encode({column}, 'escape')");
+                let sql =
+                    format!("SELECT coalesce(string_agg({text}, ''), '') FROM mcpgraph.{table}");
+                bytes.extend(ask(url, &sql).into_bytes());
+            }
+        }
     }
     bytes
 }

@@ -96,6 +96,11 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "DIR", env = crate::data::VARIABLE, global = true)]
     pub(crate) data: Option<PathBuf>,
 
+    /// Keep runs in this PostgreSQL database instead, which several processes on several machines
+    /// may share: postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "URL", env = "MCPGRAPH_STORE", hide_env_values = true, global = true)]
+    pub(crate) store: Option<String>,
+
     /// Do not record runs
     #[arg(long, env = "MCPGRAPH_NO_HISTORY", global = true)]
     pub(crate) no_history: bool,

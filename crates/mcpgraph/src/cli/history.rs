@@ -23,12 +23,32 @@ impl HistoryArgs {
 
     /// Opens the record for writing; what is missing is made.
     pub(super) fn create(&self) -> anyhow::Result<Journal> {
-        Ok(Journal::open(&self.folder()?, self.options())?)
+        Ok(match self.database()? {
+            Some(url) => Journal::open_postgres(url, self.options())?,
+            None => Journal::open(&self.folder()?, self.options())?,
+        })
     }
 
     /// Opens what was recorded.
     pub(super) fn open(&self) -> anyhow::Result<Journal> {
-        Ok(Journal::open_read(&self.folder()?)?)
+        Ok(match self.database()? {
+            Some(url) => Journal::open_postgres_read(url)?,
+            None => Journal::open_read(&self.folder()?)?,
+        })
+    }
+
+    /// The URL of the database that takes the place of the file.
+    fn database(&self) -> anyhow::Result<Option<&str>> {
+        let is_known = |url: &str| {
+            ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme))
+        };
+        match self.store.as_deref() {
+            Some(url) if !is_known(url) => Err(usage(
+                "--store is the URL of a PostgreSQL database: postgres://USER@HOST/DATABASE; \
+                 the folder of a file is given with --data",
+            )),
+            url => Ok(url),
+        }
     }
 
     /// Where runs are kept.

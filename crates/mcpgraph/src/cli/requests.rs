@@ -28,7 +28,7 @@ pub(super) fn requests(args: RequestsArgs, history: &HistoryArgs) -> anyhow::Res
         return Ok(Exit::Success);
     }
     if listing.requests.is_empty() {
-        output::say(&format!("no such requests in {}\n", store.folder.display()));
+        output::say(&format!("no such requests in {}\n", store.journal.place()));
         return Ok(Exit::Success);
     }
     let heading = [

@@ -12,8 +12,6 @@ mod step;
 pub(super) mod text;
 mod version;
 
-use std::path::PathBuf;
-
 use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{Event, StepId};
 use mcpgraph_graph::Tool;
@@ -59,12 +57,10 @@ fn failed(why: impl Into<String>) -> anyhow::Error {
 /// The store, and where it is.
 pub(super) struct Runs {
     pub(super) journal: Journal,
-    pub(super) folder: PathBuf,
 }
 
 impl Runs {
     pub(super) fn open(history: &HistoryArgs) -> anyhow::Result<Self> {
-        let folder = history.folder()?;
         let journal = history.open().map_err(|error| match error.downcast() {
             Ok(error @ JournalError::NoStore { .. }) => anyhow::anyhow!(
                 "{error}; `mcpgraph run` and `mcpgraph serve` record there, --data names another \
@@ -73,7 +69,7 @@ impl Runs {
             Ok(error) => error.into(),
             Err(error) => error,
         })?;
-        Ok(Self { journal, folder })
+        Ok(Self { journal })
     }
 
     /// The run with this id, or with the only id that begins so.
@@ -83,7 +79,7 @@ impl Runs {
             Ok(Some(run)) => Ok(run),
             Ok(None) | Err(JournalError::NoRun(_)) => Err(failed(format!(
                 "there is no run `{id}` in {}; `mcpgraph runs ls` lists those that are",
-                self.folder.display()
+                self.journal.place()
             ))),
             Err(error @ (JournalError::NotAnId(_) | JournalError::Ambiguous { .. })) => {
                 Err(usage(error.to_string()))

@@ -40,7 +40,7 @@ pub(super) fn list(args: &ListArgs, runs: &Runs, json: bool) -> anyhow::Result<E
         return Ok(Exit::Success);
     }
     if all.runs.is_empty() {
-        output::say(&format!("no such runs in {}\n", runs.folder.display()));
+        output::say(&format!("no such runs in {}\n", runs.journal.place()));
         return Ok(Exit::Success);
     }
     let heading = [

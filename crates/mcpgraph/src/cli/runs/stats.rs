@@ -19,7 +19,7 @@ pub(super) fn stats(args: &StatsArgs, runs: &Runs, json: bool) -> anyhow::Result
         return Ok(Exit::Success);
     }
     if nodes.is_empty() {
-        output::say(&format!("no such runs in {}\n", runs.folder.display()));
+        output::say(&format!("no such runs in {}\n", runs.journal.place()));
         return Ok(Exit::Success);
     }
     let heading = [

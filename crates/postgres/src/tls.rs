@@ -20,9 +20,9 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How to connect to the database of a URL, or why that is not to be told from it.
-pub(super) fn read(url: &str) -> Result<(Config, MakeRustlsConnect), String> {
+pub fn read(url: &str) -> Result<(Config, MakeRustlsConnect), String> {
     let asked = Asked::of(url)?;
-    let mut config: Config = asked.url.parse().map_err(|error| super::reason(&error))?;
+    let mut config: Config = asked.url.parse().map_err(|error| crate::reason(&error))?;
     if let Some(mode) = asked.mode {
         config.ssl_mode(mode);
     }

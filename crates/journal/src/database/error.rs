@@ -1,0 +1,46 @@
+use tokio_postgres::error::SqlState;
+
+/// Why a database did not do something.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// SQLite failed.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// PostgreSQL failed, or cannot be reached.
+    #[error("PostgreSQL: {}", mcpgraph_postgres::reason(.0))]
+    Postgres(#[from] tokio_postgres::Error),
+    /// PostgreSQL did not answer in time.
+    #[error("PostgreSQL did not answer within {0} seconds")]
+    Late(u64),
+    /// The URL of a database cannot be used.
+    #[error("{0}")]
+    Url(String),
+    /// The database was written by a newer version.
+    #[error(
+        "the database has format {found}, and this version of mcpgraph knows {known}: use a newer \
+         mcpgraph, or another database"
+    )]
+    Newer {
+        /// Its format.
+        found: i64,
+        /// The newest format that is known here.
+        known: i64,
+    },
+    /// A row is not what was expected.
+    #[error("a row is not as it should be: {0}")]
+    Row(String),
+}
+
+impl DatabaseError {
+    /// Whether there was something already that may be there only once.
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Postgres(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
+    }
+
+    /// Whether SQLite is busy with another process.
+    pub(crate) fn is_busy(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+        matches!(self, Self::Sqlite(error)
+            if matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked)))
+    }
+}

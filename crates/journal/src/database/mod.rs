@@ -1,0 +1,264 @@
+//! The databases that runs can be kept in, behind one face.
+//!
+//! Statements are written once, in what both understand, with placeholders `?1`, `?2`; what only one
+//! of them can say is in its own file here.
+
+mod error;
+mod postgres;
+mod row;
+mod sqlite;
+mod value;
+
+use std::ops::ControlFlow;
+
+pub use error::DatabaseError;
+pub(crate) use postgres::{Listening, PostgresStore};
+pub(crate) use row::{Column, Row};
+pub(crate) use sqlite::SqliteStore;
+pub(crate) use value::{Bound, bound};
+
+use crate::{JournalError, RunId, schema};
+
+/// What a statement gives, or why it failed.
+pub(crate) type Result<T> = std::result::Result<T, DatabaseError>;
+
+/// A connection to a database. It is used by one thread at a time.
+pub(crate) enum Connection {
+    Sqlite(rusqlite::Connection),
+    Postgres(Box<postgres::Client>),
+}
+
+/// Where the runs are.
+#[derive(Clone, Debug)]
+pub(crate) enum Store {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
+}
+
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It sees one moment.
+    Read,
+    /// It has what is written to itself.
+    Write,
+}
+
+impl Store {
+    /// Whether other machines may use it, too.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self, Self::Postgres(_))
+    }
+
+    /// What it is called in messages.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Sqlite(store) => store.dir.display().to_string(),
+            Self::Postgres(store) => store.name(),
+        }
+    }
+
+    /// Makes what is missing, and a connection that writes.
+    pub(crate) fn create(&self) -> std::result::Result<Connection, JournalError> {
+        match self {
+            Self::Sqlite(store) => schema::prepare(&store.dir)?,
+            Self::Postgres(store) => store.prepare()?,
+        }
+        self.open_writer()
+    }
+
+    /// A connection that writes.
+    pub(crate) fn open_writer(&self) -> std::result::Result<Connection, JournalError> {
+        Ok(match self {
+            Self::Sqlite(store) => Connection::Sqlite(schema::open_writer(&store.dir)?),
+            Self::Postgres(store) => Connection::Postgres(Box::new(store.connect()?)),
+        })
+    }
+
+    /// Hears of what other processes write, where that is told.
+    pub(crate) fn listen(&self, heard: postgres::Heard) -> Option<Listening> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(store) => Listening::begin(store.clone(), heard),
+        }
+    }
+
+    /// A connection that reads.
+    pub(crate) fn open_reader(&self) -> std::result::Result<Connection, JournalError> {
+        match self {
+            Self::Sqlite(store) => Ok(Connection::Sqlite(schema::open_reader(&store.dir)?)),
+            Self::Postgres(_) => self.open_writer(),
+        }
+    }
+}
+
+impl Connection {
+    /// Whether the answer to a statement costs nothing to wait for.
+    pub(crate) fn answers_at_once(&self) -> bool {
+        matches!(self, Self::Sqlite(_))
+    }
+
+    /// Whether it can no longer be used, and another has to be opened.
+    pub(crate) fn is_closed(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(client) => client.is_closed(),
+        }
+    }
+
+    /// The format of the file that it reads, which may be an older one; a database is brought up to
+    /// date before it is used.
+    pub(crate) fn format(&self) -> Result<i64> {
+        match self {
+            Self::Sqlite(connection) => {
+                Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+            }
+            Self::Postgres(_) => Ok(i64::MAX),
+        }
+    }
+
+    /// Executes a statement; how many rows it changed.
+    pub(crate) fn execute(&self, sql: &str, values: &[Bound<'_>]) -> Result<u64> {
+        match self {
+            Self::Sqlite(connection) => sqlite::execute(connection, sql, values),
+            Self::Postgres(client) => client.execute(sql, values),
+        }
+    }
+
+    /// Executes a statement whose outcome nobody needs before the transaction ends. Over a network
+    /// that saves waiting for each.
+    pub(crate) fn execute_later(&self, sql: &str, values: &[Bound<'_>]) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => sqlite::execute(connection, sql, values).map(drop),
+            Self::Postgres(client) => client.execute_later(sql, values),
+        }
+    }
+
+    /// Looks at rows, until told to stop.
+    pub(crate) fn each<E: From<DatabaseError>>(
+        &self,
+        sql: &str,
+        values: &[Bound<'_>],
+        mut look: impl FnMut(&Row<'_>) -> std::result::Result<ControlFlow<()>, E>,
+    ) -> std::result::Result<(), E> {
+        match self {
+            Self::Sqlite(connection) => sqlite::each(connection, sql, values, &mut look),
+            Self::Postgres(client) => {
+                for row in client.query(sql, values)? {
+                    if look(&Row::Postgres(&row))?.is_break() {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// All rows.
+    pub(crate) fn all<T>(
+        &self,
+        sql: &str,
+        values: &[Bound<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        self.each(sql, values, |row| {
+            all.push(read(row)?);
+            Result::Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(all)
+    }
+
+    /// The first row, if there is one.
+    pub(crate) fn first<T>(
+        &self,
+        sql: &str,
+        values: &[Bound<'_>],
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let (mut read, mut first) = (Some(read), None);
+        self.each(sql, values, |row| {
+            first = read.take().map(|read| read(row)).transpose()?;
+            Result::Ok(ControlFlow::Break(()))
+        })?;
+        Ok(first)
+    }
+
+    /// The first column of the first row.
+    pub(crate) fn value<T: Column>(&self, sql: &str, values: &[Bound<'_>]) -> Result<Option<T>> {
+        self.first(sql, values, |row| row.get(0))
+    }
+
+    /// The condition that a name matches a pattern that [`Self::glob`] made.
+    pub(crate) fn matches_glob(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "name GLOB #",
+            Self::Postgres(_) => "name ~ #",
+        }
+    }
+
+    /// A pattern with `*` and `?` as the database has it.
+    pub(crate) fn glob(&self, pattern: &str) -> String {
+        match self {
+            // Brackets are something there, too.
+            Self::Sqlite(_) => pattern.replace('[', "[[]"),
+            Self::Postgres(_) => postgres::glob(pattern),
+        }
+    }
+
+    /// Tells other processes that runs changed, where they could not know.
+    pub(crate) fn tell(&self, runs: impl ExactSizeIterator<Item = RunId>) -> Result<()> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(client) => client.tell(runs),
+        }
+    }
+
+    /// How much of the disk is in use; 0 where the database sees to that itself.
+    pub(crate) fn used_bytes(&self) -> Result<u64> {
+        match self {
+            Self::Sqlite(connection) => sqlite::used_bytes(connection),
+            Self::Postgres(_) => Ok(0),
+        }
+    }
+
+    /// Gives some of what is free back to the system, so many pages at most; true if there is more.
+    pub(crate) fn give_back(&self, pages: u32) -> Result<bool> {
+        match self {
+            Self::Sqlite(connection) => sqlite::give_back(connection, pages),
+            Self::Postgres(_) => Ok(false),
+        }
+    }
+
+    /// Does something in one transaction. What fails leaves nothing behind.
+    pub(crate) fn transaction<T, E: From<DatabaseError>>(
+        &self,
+        access: Access,
+        body: impl FnOnce(&Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.begin(access)?;
+        let outcome = body(self).and_then(|value| {
+            self.end("COMMIT")?;
+            Ok(value)
+        });
+        if outcome.is_err() {
+            // Where there is no connection any more there is no transaction either.
+            drop(self.end("ROLLBACK"));
+        }
+        outcome
+    }
+
+    fn begin(&self, access: Access) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => sqlite::begin(connection, access),
+            Self::Postgres(client) => client.begin(access),
+        }
+    }
+
+    fn end(&self, how: &str) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => sqlite::execute(connection, how, &[]).map(drop),
+            Self::Postgres(client) => client.end(how),
+        }
+    }
+}

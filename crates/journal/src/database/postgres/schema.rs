@@ -1,0 +1,129 @@
+//! The tables in PostgreSQL, and how one format becomes the next.
+
+use super::{Access, Client, DatabaseError, Result};
+
+/// What each format adds to the one before; the first adds to nothing.
+const MIGRATIONS: [&str; 1] = [FORMAT_1];
+
+/// The tables are those of the file (see [`crate::schema`]). Texts are ordered by their bytes, as
+/// there.
+const FORMAT_1: &str = r#"
+CREATE TABLE mcpgraph.counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
+INSERT INTO mcpgraph.counters VALUES ('change', 0), ('definitions', 0);
+
+CREATE TABLE mcpgraph.writers (
+    no BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    pid BIGINT NOT NULL,
+    since BIGINT NOT NULL,
+    seen TIMESTAMPTZ NOT NULL DEFAULT now(),
+    batch BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE TABLE mcpgraph.runs (
+    no BIGINT PRIMARY KEY,
+    id BYTEA NOT NULL UNIQUE,
+    change BIGINT NOT NULL,
+    started BIGINT NOT NULL,
+    duration BIGINT NOT NULL,
+    status TEXT NOT NULL,
+    writer BIGINT,
+    steps BIGINT NOT NULL,
+    events BIGINT NOT NULL,
+    lost BIGINT NOT NULL,
+    tool TEXT NOT NULL,
+    digest BYTEA NOT NULL,
+    definition BYTEA,
+    reached_step BIGINT,
+    reached_node TEXT,
+    error TEXT,
+    face TEXT NOT NULL,
+    client TEXT,
+    protocol TEXT,
+    traceparent TEXT,
+    tracestate TEXT,
+    parent BYTEA,
+    parent_step BIGINT,
+    around BYTEA
+);
+CREATE INDEX runs_by_change ON mcpgraph.runs (change) WHERE change > 0;
+CREATE INDEX runs_by_parent ON mcpgraph.runs (parent) WHERE parent IS NOT NULL;
+CREATE INDEX runs_by_around ON mcpgraph.runs (around) WHERE around IS NOT NULL;
+CREATE INDEX runs_open ON mcpgraph.runs (writer) WHERE status = 'running';
+
+CREATE TABLE mcpgraph.chunks (key BIGINT PRIMARY KEY, events BYTEA NOT NULL, packed BIGINT NOT NULL);
+ALTER TABLE mcpgraph.chunks ALTER COLUMN events SET STORAGE EXTERNAL;
+CREATE TABLE mcpgraph.snapshots (
+    key BIGINT PRIMARY KEY,
+    begun BIGINT NOT NULL,
+    state TEXT NOT NULL
+);
+CREATE TABLE mcpgraph.payloads (
+    no BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    digest BYTEA NOT NULL UNIQUE,
+    size BIGINT NOT NULL,
+    packed BIGINT NOT NULL,
+    data BYTEA NOT NULL
+);
+ALTER TABLE mcpgraph.payloads ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE TABLE mcpgraph.uses (run BIGINT, payload BIGINT, PRIMARY KEY (run, payload));
+CREATE INDEX uses_by_payload ON mcpgraph.uses (payload);
+CREATE TABLE mcpgraph.definitions (digest BYTEA PRIMARY KEY, text TEXT NOT NULL);
+
+CREATE TABLE mcpgraph.workflows (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    definition TEXT NOT NULL,
+    changed BIGINT NOT NULL
+);
+CREATE TABLE mcpgraph.hook_modules (
+    id TEXT PRIMARY KEY,
+    name TEXT COLLATE "C" NOT NULL UNIQUE,
+    script TEXT NOT NULL,
+    changed BIGINT NOT NULL
+);
+CREATE TABLE mcpgraph.requests (
+    no BIGINT PRIMARY KEY,
+    at BIGINT NOT NULL,
+    duration BIGINT NOT NULL,
+    method TEXT NOT NULL,
+    name TEXT,
+    server TEXT,
+    status TEXT NOT NULL,
+    code BIGINT,
+    token TEXT,
+    token_name TEXT,
+    client TEXT,
+    run BYTEA
+);
+"#;
+
+/// Brings the tables up to date. Any number of processes may do so at once: one does it, the others
+/// wait.
+pub(super) fn migrate(client: &Client) -> Result<()> {
+    client.begin(Access::Write)?;
+    let migrated = migrate_locked(client);
+    client.end(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    migrated
+}
+
+fn migrate_locked(client: &Client) -> Result<()> {
+    client.batch(
+        "CREATE SCHEMA IF NOT EXISTS mcpgraph; \
+         CREATE TABLE IF NOT EXISTS mcpgraph.format (version BIGINT NOT NULL)",
+    )?;
+    let rows = client.query("SELECT version FROM mcpgraph.format", &[])?;
+    let found: i64 = rows.first().map(|row| row.try_get(0)).transpose()?.unwrap_or(0);
+    let known = MIGRATIONS.len() as i64;
+    if found > known {
+        return Err(DatabaseError::Newer { found, known });
+    }
+    for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        client.batch(migration)?;
+    }
+    if found < known {
+        client.batch(&format!(
+            "DELETE FROM mcpgraph.format; INSERT INTO mcpgraph.format VALUES ({known})"
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! What only a file has: its format, its size, who may open it.
+
+use std::time::{Duration, Instant};
+
+use mcpgraph_journal::{
+    Filter, Journal, JournalError, JournalOptions, KeptWorkflow, RequestFilter, Retention,
+};
+use mcpgraph_value::Value;
+use rusqlite::Connection;
+
+use crate::requests::named;
+use crate::retention::{NOTHING, filled};
+use crate::support::{Home, keep, new_run, open, short_run};
+
+#[test]
+fn a_file_of_a_newer_version_is_refused() {
+    let dir = tempfile::TempDir::new().unwrap();
+    Journal::open(dir.path(), JournalOptions::default()).unwrap().close();
+    let connection = Connection::open(dir.path().join("runs.db")).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    for opened in
+        [Journal::open(dir.path(), JournalOptions::default()), Journal::open_read(dir.path())]
+    {
+        let error = opened.err().unwrap();
+        assert!(matches!(error, JournalError::Newer { found: 99, known: 4, .. }), "{error}");
+        assert!(error.to_string().contains("use a newer mcpgraph"), "{error}");
+    }
+}
+
+/// The first format had no workflows and no requests: it is read as it is, and gets them when it is
+/// written to.
+#[tokio::test]
+async fn an_older_file_gets_what_it_lacks() {
+    let (dir, journal) = open(JournalOptions::default());
+    let id = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
+    journal.close();
+    let connection = Connection::open(dir.path().join("runs.db")).unwrap();
+    let older = "ALTER TABLE chunks DROP COLUMN packed;
+                 DROP INDEX runs_by_change; CREATE INDEX runs_by_change ON runs (change);
+                 UPDATE runs SET change = 1; UPDATE counters SET value = 1;
+                 INSERT INTO counters VALUES ('run', 1);
+                 DROP TABLE requests; DROP INDEX runs_by_around;
+                 ALTER TABLE runs DROP COLUMN around;
+                 DROP TABLE workflows; DROP TABLE hook_modules;
+                 DELETE FROM counters WHERE name = 'definitions'; PRAGMA user_version = 1;";
+    connection.execute_batch(older).unwrap();
+    drop(connection);
+    let read = dir.open_read();
+    assert!(read.workflows().unwrap().is_empty() && read.hook_modules().unwrap().is_empty());
+    assert_eq!(read.definitions_version().unwrap(), 0);
+    assert!(read.requests(&RequestFilter::default()).unwrap().requests.is_empty());
+    assert_eq!(read.list(&Filter::default()).unwrap().runs.len(), 1);
+    assert_eq!(read.run(id).unwrap().unwrap().origin.around, None);
+    let kept = KeptWorkflow { id: "w".to_owned(), definition: "{}".to_owned() };
+    read.put_workflow(&kept).unwrap();
+    assert_eq!(read.workflows().unwrap(), [kept]);
+    assert_eq!(read.definitions_version().unwrap(), 1);
+    let told = read.changes(0, 10).unwrap();
+    assert_eq!(told.runs.iter().map(|run| run.id).collect::<Vec<_>>(), [id]);
+    read.close();
+    let journal = Journal::open(dir.path(), JournalOptions::default()).unwrap();
+    let next = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
+    let changes = journal.changes(told.next, 10).unwrap();
+    assert_eq!(changes.runs.iter().map(|run| run.id).collect::<Vec<_>>(), [next]);
+}
+
+#[test]
+fn a_file_of_something_else_is_refused() {
+    let dir = tempfile::TempDir::new().unwrap();
+    std::fs::write(dir.path().join("runs.db"), "not a database at all, but long enough".repeat(40))
+        .unwrap();
+    let error = Journal::open(dir.path(), JournalOptions::default()).err().unwrap();
+    assert!(matches!(error, JournalError::NotAStore { .. }), "{error}");
+
+    let dir = tempfile::TempDir::new().unwrap();
+    let connection = Connection::open(dir.path().join("runs.db")).unwrap();
+    connection.execute("CREATE TABLE other (a)", []).unwrap();
+    drop(connection);
+    let error = Journal::open(dir.path(), JournalOptions::default()).err().unwrap();
+    assert!(matches!(error, JournalError::NotAStore { .. }), "{error}");
+
+    let empty = tempfile::TempDir::new().unwrap();
+    let error = Journal::open_read(empty.path()).err().unwrap();
+    assert!(matches!(error, JournalError::NoStore { .. }), "{error}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_may_open_the_files() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let parent = tempfile::TempDir::new().unwrap();
+    let dir = parent.path().join("data");
+    let journal = Journal::open(&dir, JournalOptions::default()).unwrap();
+    keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&dir), 0o700);
+    for entry in std::fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_go_when_the_file_is_too_large() {
+    let (dir, ids) = filled(40, |_| Duration::ZERO, 20_000);
+    let size = |dir: &Home| std::fs::metadata(dir.path().join("runs.db")).unwrap().len();
+    let before = size(&dir);
+    let options = JournalOptions {
+        retention: Retention { max_bytes: Some(before / 2), ..NOTHING },
+        ..JournalOptions::default()
+    };
+    let journal = dir.open(options);
+    keep(&journal, new_run("last"), &short_run("last", &Value::Null)).await;
+    // What is forgotten goes back to the disk as well, when there is nothing else to do.
+    while size(&dir) > before * 2 / 3 {
+        std::thread::yield_now();
+    }
+    let left = journal.list(&Filter { limit: 1000, ..Filter::default() }).unwrap().runs;
+    assert!(left.len() > 5 && left.len() < 35, "{} runs are left", left.len());
+    assert!(left.iter().skip(1).zip(ids.iter().rev()).all(|(run, id)| run.id == *id));
+}
+
+#[test]
+fn a_store_that_does_not_keep_up_loses_requests_and_says_so() {
+    let (_dir, journal) = open(JournalOptions { max_pages: Some(8), ..JournalOptions::default() });
+    let big = "x".repeat(400);
+    let patience = Instant::now() + Duration::from_secs(30);
+    while journal.status().lost_requests == 0 {
+        assert!(Instant::now() < patience);
+        for _ in 0..100 {
+            journal.note(named(&big));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(journal.status().lost_events, 0);
+}
