@@ -51,13 +51,13 @@ const SETTINGS: &str = "SET search_path TO mcpgraph; SET statement_timeout TO '1
 /// A database of runs.
 #[derive(Clone)]
 pub(crate) struct PostgresStore {
-    config: Config,
+    config: Arc<Config>,
     tls: MakeRustlsConnect,
 }
 
 /// A connection.
 pub(crate) struct Client {
-    client: Arc<tokio_postgres::Client>,
+    inner: Arc<tokio_postgres::Client>,
     statements: RefCell<HashMap<Box<str>, Statement>>,
     /// What is executed when the transaction ends.
     later: RefCell<Vec<(Statement, Vec<Owned>)>>,
@@ -71,7 +71,7 @@ impl PostgresStore {
     pub(crate) fn new(url: &str) -> Result<Self> {
         let (mut config, tls) = mcpgraph_postgres::read(url).map_err(DatabaseError::Url)?;
         config.connect_timeout(CONNECT_TIMEOUT).application_name("mcpgraph");
-        Ok(Self { config, tls })
+        Ok(Self { config: Arc::new(config), tls })
     }
 
     /// Which database it is, without anything secret.
@@ -111,7 +111,7 @@ impl Client {
             Ok(Arc::new(client))
         })?;
         Ok(Self {
-            client,
+            inner: client,
             statements: RefCell::default(),
             later: RefCell::default(),
             later_bytes: Cell::default(),
@@ -121,7 +121,7 @@ impl Client {
 
     /// Whether it can no longer be used.
     pub(crate) fn is_closed(&self) -> bool {
-        self.is_broken.get() || self.client.is_closed()
+        self.is_broken.get() || self.inner.is_closed()
     }
 
     pub(super) fn execute(&self, sql: &str, values: &[Bound<'_>]) -> Result<u64> {
@@ -223,7 +223,7 @@ impl Client {
         T: Send + 'static,
         F: Future<Output = std::result::Result<T, tokio_postgres::Error>> + Send + 'static,
     {
-        let answer = wait(question(Arc::clone(&self.client)));
+        let answer = wait(question(Arc::clone(&self.inner)));
         if matches!(answer, Err(DatabaseError::Late(_))) {
             self.is_broken.set(true);
         }

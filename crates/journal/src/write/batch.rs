@@ -32,6 +32,9 @@ const SNAPSHOT_EVERY: u64 = 128;
 /// How many texts of definitions are kept masked in memory.
 const MAX_DEFINITIONS: usize = 16;
 
+/// What runs have come to.
+pub(crate) type States = Vec<(Arc<Live>, RunState)>;
+
 /// Makes the row of a run.
 const INSERT_RUN: &str = concat!(insert_run!());
 
@@ -50,7 +53,7 @@ pub(crate) struct Batcher {
     /// How many attempts there were to write something.
     attempts: i64,
     /// What the latest attempt would have come to, if it is not known whether it did.
-    unsure: Option<Vec<(Arc<Live>, RunState)>>,
+    unsure: Option<States>,
 }
 
 /// The texts of definitions, masked, by where the text is in memory.
@@ -144,7 +147,7 @@ impl Batcher {
         items: &[Item],
         options: &JournalOptions,
         masker: &Arc<Masker>,
-    ) -> Result<Vec<(Arc<Live>, RunState)>> {
+    ) -> Result<States> {
         if let Some(states) = self.settled()? {
             return Ok(states);
         }
@@ -157,10 +160,8 @@ impl Batcher {
         let (attempt, mut unsure) = (self.attempts, None);
         let written = self.transaction(options, masker, |part| {
             requests::insert(part.connection, noted, part.masker)?;
-            let states = groups
-                .iter()
-                .map(|group| part.write_group(group))
-                .collect::<Result<Vec<(Arc<Live>, RunState)>>>()?;
+            let states =
+                groups.iter().map(|group| part.write_group(group)).collect::<Result<States>>()?;
             if !part.connection.answers_at_once() {
                 let sql = "UPDATE writers SET batch = ?1, seen = now() WHERE no = ?2";
                 part.connection.execute_later(sql, bound![attempt, part.writer])?;
@@ -176,7 +177,7 @@ impl Batcher {
 
     /// What the latest attempt came to, if it failed in its last moment and is in the database all
     /// the same. Before that is known, nothing is written again.
-    fn settled(&mut self) -> Result<Option<Vec<(Arc<Live>, RunState)>>> {
+    fn settled(&mut self) -> Result<Option<States>> {
         if self.unsure.is_none() {
             return Ok(None);
         }

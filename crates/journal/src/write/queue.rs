@@ -80,7 +80,7 @@ struct Queue {
     gathering: Gathering,
     /// Requests that are in the log, for whoever sends the next to drop: memory is freed most
     /// cheaply by the thread that took it.
-    spent: Vec<Box<Request>>,
+    spent: Vec<Item>,
     sleep: Sleep,
     /// The writer was given something to write since it last slept.
     has_written: bool,
@@ -246,8 +246,8 @@ impl Shared {
     }
 
     /// Takes back requests that are in the log.
-    pub(super) fn give_back(&self, requests: Vec<Box<Request>>) {
-        let before = std::mem::replace(&mut self.queue.lock().spent, requests);
+    pub(super) fn give_back(&self, spent: Vec<Item>) {
+        let before = std::mem::replace(&mut self.queue.lock().spent, spent);
         drop(before);
     }
 

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::batch::Batcher;
+use super::batch::{Batcher, States};
 use super::live::Live;
 use super::queue::{Item, Series, Shared, Work};
 use super::retention::Keeper;
 use crate::JournalError;
-use crate::database::{self, Access, Store, bound};
+use crate::database::{Access, Store, bound};
 use crate::journal::register;
 use crate::liveness::{self, Presence};
-use crate::write::RunState;
 
 /// The pause after the first failure to write; it doubles with each, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -123,9 +122,8 @@ impl Writer {
             self.batcher.writer = Some(register(connection, &self.store, &self.presence)?);
         } else if liveness::has_gone(connection)? {
             let store = &self.store;
-            connection.transaction(Access::Write, |connection| {
-                database::Result::Ok(liveness::bury(connection, store)?)
-            })?;
+            connection
+                .transaction(Access::Write, |connection| liveness::bury(connection, store))?;
         }
         Ok(())
     }
@@ -170,22 +168,22 @@ impl Writer {
     }
 
     /// Tells everybody of what was written.
-    fn wrote(&mut self, items: Vec<Item>, states: Vec<(Arc<Live>, RunState)>) {
+    fn wrote(&mut self, items: Vec<Item>, states: States) {
         if self.shared.succeeded() {
             tracing::info!("runs are recorded again");
         }
         self.shared.tell_followers(states.iter().map(|(run, _)| run));
         // A run that goes on has told its caller everything.
         deliver(&items);
-        let mut requests = Vec::new();
+        let mut spent = Vec::new();
         for item in items {
             match item {
                 Item::Series(part) => part.run.give_back(part.events),
-                Item::Request(request) => requests.push(request),
+                Item::Request(_) => spent.push(item),
                 Item::Lost(_) | Item::Settle(_) => {}
             }
         }
-        self.shared.give_back(requests);
+        self.shared.give_back(spent);
         let mut settled = Vec::with_capacity(states.len());
         for (run, state) in states {
             let events = state.events;

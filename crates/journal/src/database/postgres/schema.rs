@@ -113,7 +113,7 @@ fn migrate_locked(client: &Client) -> Result<()> {
     )?;
     let rows = client.query("SELECT version FROM mcpgraph.format", &[])?;
     let found: i64 = rows.first().map(|row| row.try_get(0)).transpose()?.unwrap_or(0);
-    let known = MIGRATIONS.len() as i64;
+    let known = (MIGRATIONS.len() as u64).cast_signed();
     if found > known {
         return Err(DatabaseError::Newer { found, known });
     }
