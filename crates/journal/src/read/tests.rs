@@ -57,7 +57,7 @@ fn store(events: &[Event]) -> (tempfile::TempDir, Journal, RunId) {
 fn look(journal: &Journal, id: RunId, step: u64) -> (Value, u64) {
     journal
         .read(|connection| {
-            let (no, summary) = expect(connection, &journal.dir, id)?;
+            let (no, summary) = expect(connection, &journal.store, id)?;
             let reader = RunReader::new(connection, no);
             let seen = context(&reader, summary.events, step)?.unwrap();
             let cost = reader.decoded.get();
