@@ -43,7 +43,7 @@ pub enum JournalError {
     },
     /// The database failed.
     #[error("the store failed: {0}")]
-    Database(#[from] DatabaseError),
+    Database(DatabaseError),
     /// What the file says makes no sense.
     #[error("the store is damaged: {0}")]
     Damaged(String),
@@ -87,6 +87,12 @@ pub enum JournalError {
     /// Another run has the id already.
     #[error("there is another run {0} already; a record is never rewritten")]
     Exists(RunId),
+}
+
+impl From<DatabaseError> for JournalError {
+    fn from(error: DatabaseError) -> Self {
+        Self::Database(error)
+    }
 }
 
 impl From<rusqlite::Error> for JournalError {

@@ -4,11 +4,19 @@ use tokio_postgres::error::SqlState;
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// SQLite failed.
-    #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL failed, or cannot be reached.
+    #[error("{0}")]
+    Sqlite(rusqlite::Error),
+    /// PostgreSQL failed.
     #[error("PostgreSQL: {}", mcpgraph_postgres::reason(.0))]
-    Postgres(#[from] tokio_postgres::Error),
+    Postgres(tokio_postgres::Error),
+    /// PostgreSQL cannot be reached.
+    #[error("{place} cannot be reached: {why}")]
+    Unreachable {
+        /// Which database.
+        place: String,
+        /// Why not.
+        why: String,
+    },
     /// PostgreSQL did not answer in time.
     #[error("PostgreSQL did not answer within {0} seconds")]
     Late(u64),
@@ -29,6 +37,19 @@ pub enum DatabaseError {
     /// A row is not what was expected.
     #[error("a row is not as it should be: {0}")]
     Row(String),
+}
+
+// What they say is part of what these say: they are not told of as causes once more.
+impl From<rusqlite::Error> for DatabaseError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<tokio_postgres::Error> for DatabaseError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Postgres(error)
+    }
 }
 
 impl DatabaseError {

@@ -18,6 +18,7 @@ use futures_util::TryStreamExt as _;
 use futures_util::future::{join, try_join_all};
 use mcpgraph_postgres::MakeRustlsConnect;
 use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::config::Host;
 use tokio_postgres::{Config, Row, Statement};
 
 pub(crate) use self::listen::{Heard, Listening};
@@ -76,7 +77,13 @@ impl PostgresStore {
 
     /// Which database it is, without anything secret.
     pub(crate) fn name(&self) -> String {
-        format!("the database {}", self.config.get_dbname().unwrap_or("of the user"))
+        let port = self.config.get_ports().first().copied().unwrap_or(5432);
+        let place = self.config.get_hosts().first().map(|host| match host {
+            Host::Tcp(name) => format!(" at {name}:{port}"),
+            Host::Unix(path) => format!(" at {}", path.display()),
+        });
+        let name = self.config.get_dbname().unwrap_or("of the user");
+        format!("the database {name}{}", place.unwrap_or_default())
     }
 
     /// Makes the tables, or brings them up to date.
@@ -109,6 +116,13 @@ impl Client {
                 }
             });
             Ok(Arc::new(client))
+        });
+        let client = client.map_err(|error| DatabaseError::Unreachable {
+            place: store.name(),
+            why: match error {
+                DatabaseError::Postgres(error) => mcpgraph_postgres::reason(&error),
+                other => other.to_string(),
+            },
         })?;
         Ok(Self {
             inner: client,

@@ -77,7 +77,7 @@ fn a_database_that_is_not_there_is_an_error() {
             .err()
             .unwrap()
             .to_string();
-    assert!(error.contains("PostgreSQL"), "{error}");
+    assert!(error.contains("the database x at 127.0.0.1:1 cannot be reached"), "{error}");
     let error = Journal::open_postgres("postgres://h/d?sslmode=maybe", JournalOptions::default());
     assert!(error.err().unwrap().to_string().contains("sslmode"));
 }

@@ -9,6 +9,7 @@ pub(crate) mod workflows;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -280,6 +281,10 @@ pub(crate) struct SopArgs {
     /// A host from which agents may load procedures over https, at public addresses only
     #[arg(long, value_name = "HOST")]
     pub(crate) allow_host: Vec<String>,
+
+    /// Forget a conversation that nobody has gone on with for this long
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = times::duration)]
+    pub(crate) idle: Duration,
 
     /// An mcp.json whose servers' tools are offered too
     #[arg(short, long, value_name = "FILE")]

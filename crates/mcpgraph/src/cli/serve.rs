@@ -1,5 +1,6 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use mcpgraph_access::{Access, Tokens};
@@ -11,7 +12,9 @@ use mcpgraph_mcp::server::{
     Broadcaster, Guard, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
     standard_streams,
 };
-use mcpgraph_procedures::{Audience, Catalogue, InMemory, Options, Procedures};
+use mcpgraph_procedures::{
+    Audience, Catalogue, IDLE, InMemory, MAX_CONVERSATIONS, Options, Procedures,
+};
 use mcpgraph_studio::{Studio, Workshop};
 use mcpgraph_workflows::Library;
 use tokio::net::TcpListener;
@@ -134,6 +137,8 @@ pub(super) struct Served {
     pub(super) catalogue: Option<Catalogue>,
     /// Whether illegal moves are made all the same, in procedures that do not bind.
     pub(super) lenient: bool,
+    /// How long a conversation is kept that nobody goes on with.
+    pub(super) idle: Duration,
     /// The files the graph comes from, if it comes from any.
     pub(super) files: Option<Files>,
     /// What the files said when they were read, if their changes are to be followed.
@@ -157,7 +162,8 @@ fn serve_files(
         _ => return Ok(Exit::of(&loaded.diagnostics)),
     };
     let catalogue = sops::catalogue_of(&file)?;
-    let served = Served { file, graph, catalogue, lenient: false, files: Some(files), seen };
+    let served =
+        Served { file, graph, catalogue, lenient: false, idle: IDLE, files: Some(files), seen };
     serve_loaded(served, transport, history)
 }
 
@@ -167,7 +173,7 @@ pub(super) fn serve_loaded(
     transport: Transport,
     history: &HistoryArgs,
 ) -> anyhow::Result<Exit> {
-    let Served { file, graph, catalogue, lenient, files, seen } = served;
+    let Served { file, graph, catalogue, lenient, idle, files, seen } = served;
     let has_studio = matches!(transport, Transport::Http { has_studio: true, .. });
     let (threads, audience) = match transport {
         Transport::Stdio => (Threads::One, Audience::One),
@@ -192,7 +198,7 @@ pub(super) fn serve_loaded(
         let procedures = Procedures::new(
             Arc::clone(&gateway) as _,
             catalogue,
-            Arc::new(InMemory::default()),
+            Arc::new(InMemory::new(idle, MAX_CONVERSATIONS)),
             broadcaster.clone(),
             Options { audience, lenient, instruments: watch.instruments(), gate: gate.clone() },
         );

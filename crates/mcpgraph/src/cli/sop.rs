@@ -26,8 +26,8 @@ pub(super) fn sop(args: &SopArgs, history: &HistoryArgs) -> anyhow::Result<Exit>
         .loading_from(&args.allow_host)
         .map_err(|error| usage(error.to_string()))?;
     let catalogue = Some(sops.into());
-    let lenient = args.lenient;
-    let served = Served { file, graph, catalogue, lenient, files: None, seen: None };
+    let (lenient, idle) = (args.lenient, args.idle);
+    let served = Served { file, graph, catalogue, lenient, idle, files: None, seen: None };
     serve::serve_loaded(served, transport, history)
 }
 

@@ -313,6 +313,19 @@ fn two_conversations_never_see_each_other() {
 }
 
 #[test]
+fn a_conversation_that_nobody_goes_on_with_is_forgotten() {
+    let file = &procedure("retail_a.md");
+    let command = sop(&[file, "--no-history", "--idle", "2s"]);
+    let mut server = Server::start(command, Way::Http(Era::Modern));
+    let mut agent = server.agent();
+    server.load(&mut agent, file);
+    server.go(&mut agent, "START");
+    std::thread::sleep(std::time::Duration::from_millis(2200));
+    server.refuse(&mut agent, "goto_node", json!({ "node_id": "AUTH" }));
+    server.end();
+}
+
+#[test]
 fn a_lenient_walk_goes_anywhere_and_says_so() {
     let file = &procedure("retail_a.md");
     let way = Way::Stdio(Era::Legacy);
