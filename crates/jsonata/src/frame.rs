@@ -23,6 +23,24 @@ pub(crate) struct Frame {
     is_captured: Cell<bool>,
 }
 
+/// What is left of calls that are over, for the next: a function that is called for each of many
+/// items needs the same room each time.
+#[derive(Default)]
+pub(crate) struct Spare {
+    scope: Option<Scope>,
+    arguments: Vec<Arguments>,
+}
+
+/// How many lists of arguments are kept.
+const MAX_SPARE: usize = 4;
+
+impl Spare {
+    /// An empty list of arguments.
+    pub(crate) fn arguments(&mut self) -> Arguments {
+        self.arguments.pop().unwrap_or_default()
+    }
+}
+
 /// What a binding is found by.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Key {
@@ -53,10 +71,36 @@ impl Frame {
         parent: &Scope,
         function: &Arc<LambdaPlan>,
         mut arguments: Arguments,
+        spare: &mut Spare,
     ) -> Scope {
         arguments.resize(function.parameters.len(), None);
+        if let Some(mut scope) = spare.scope.take()
+            && let Some(frame) = Rc::get_mut(&mut scope)
+        {
+            frame.function = Some(Arc::clone(function));
+            frame.arguments = RefCell::new(arguments);
+            frame.parent = Some(parent.clone());
+            return scope;
+        }
         let function = Some(Arc::clone(function));
         Rc::new(Self::new(function, arguments, Vec::new(), Some(parent.clone())))
+    }
+
+    /// The call of this scope is over. Unless something holds it, or takes care to let go of, it is
+    /// used again.
+    pub(crate) fn spend(mut scope: Scope, spare: &mut Spare) {
+        let Some(frame) = Rc::get_mut(&mut scope) else { return };
+        if frame.needs_care() {
+            return;
+        }
+        let mut arguments = frame.arguments.take();
+        arguments.clear();
+        if spare.arguments.len() < MAX_SPARE {
+            spare.arguments.push(arguments);
+        }
+        frame.bindings.get_mut().clear();
+        frame.parent = None;
+        spare.scope = Some(scope);
     }
 
     fn new(
@@ -72,6 +116,15 @@ impl Frame {
             parent,
             is_captured: Cell::new(false),
         }
+    }
+
+    /// Whether what it holds may hold much more. Scopes hold functions that hold scopes; long chains
+    /// of them must not overflow the stack.
+    fn needs_care(&mut self) -> bool {
+        let is_nested = |item: &Option<Item>| item.as_ref().is_some_and(Item::is_nested);
+        self.parent.as_ref().is_some_and(|parent| Rc::strong_count(parent) == 1)
+            || self.arguments.get_mut().iter().any(is_nested)
+            || self.bindings.get_mut().iter().any(|(_, item)| is_nested(item))
     }
 
     /// Sets a variable of this scope.
@@ -168,13 +221,8 @@ impl Drop for Captures {
 }
 
 impl Drop for Frame {
-    /// Scopes hold functions that hold scopes; long chains of them must not overflow the stack.
     fn drop(&mut self) {
-        let is_nested = |item: &Option<Item>| item.as_ref().is_some_and(Item::is_nested);
-        if self.parent.as_ref().is_none_or(|parent| Rc::strong_count(parent) > 1)
-            && !self.arguments.get_mut().iter().any(is_nested)
-            && !self.bindings.get_mut().iter().any(|(_, item)| is_nested(item))
-        {
+        if !self.needs_care() {
             return;
         }
         let held = (self.arguments.take(), self.bindings.take(), self.parent.take());

@@ -124,7 +124,8 @@ pub(super) fn reduce(
         start => (start, 0),
     };
     for (index, item) in items.iter().enumerate().skip(skip) {
-        let mut arguments = vec![result, item.present()];
+        let mut arguments = evaluator.spare.arguments();
+        arguments.extend([result, item.present()]);
         if arity >= 3 {
             arguments.push(Some(Item::count(index)));
         }

@@ -164,8 +164,10 @@ impl Evaluator<'_> {
             arguments = self.validate(signature, arguments, context)?;
         }
         self.budget.step()?;
-        let inner = Frame::of_call(&closure.scope, &closure.plan, arguments);
-        self.eval_tail(&closure.plan.body, closure.input.as_ref(), &inner)
+        let inner = Frame::of_call(&closure.scope, &closure.plan, arguments, &mut self.spare);
+        let tail = self.eval_tail(&closure.plan.body, closure.input.as_ref(), &inner);
+        Frame::spend(inner, &mut self.spare);
+        tail
     }
 
     /// Evaluates a body up to the call that ends it.
@@ -299,7 +301,9 @@ impl Evaluator<'_> {
         scope: &Scope,
     ) -> Outcome<Option<Item>> {
         let count = function.arity().max(1);
-        self.call_with(function, arguments.into_iter().take(count).collect(), scope)
+        let mut given = self.spare.arguments();
+        given.extend(arguments.into_iter().take(count));
+        self.call_with(function, given, scope)
     }
 
     /// Calls a function from another, with all the arguments.

@@ -23,7 +23,7 @@ pub(crate) use regex::{Found, Matcher, Place};
 use crate::bindings::{Binding, Bindings};
 use crate::compare::{as_number, truth};
 use crate::error::{EvalError, Failure, Outcome, fail, place};
-use crate::frame::{Captures, Frame, Key, Lookup, Scope};
+use crate::frame::{Captures, Frame, Key, Lookup, Scope, Spare};
 use crate::function::{Closure, Function, HostState};
 use crate::item::{Item, Items, List};
 use crate::limits::{Budget, Limits};
@@ -61,6 +61,7 @@ pub(crate) fn evaluate(
         random: environment.seed.map_or_else(Rng::new, Rng::with_seed),
         root: root.clone(),
         captures: Captures::default(),
+        spare: Spare::default(),
     };
     let outcome = evaluator.budget.check_cancelled();
     let outcome = outcome
@@ -86,6 +87,7 @@ pub(crate) struct Evaluator<'e> {
     /// The input as a whole, `$$`.
     root: Option<Item>,
     captures: Captures,
+    pub(crate) spare: Spare,
 }
 
 impl Evaluator<'_> {
