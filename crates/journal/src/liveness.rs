@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::database::{Connection, Result, Store, bound};
 
-use crate::schema::create_private_file;
+use crate::database::create_private_file;
 use crate::{RunId, numbers};
 
 /// How often a writer says that it lives, where it has to.

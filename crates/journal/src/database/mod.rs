@@ -14,10 +14,10 @@ use std::ops::ControlFlow;
 pub use error::DatabaseError;
 pub(crate) use postgres::{Listening, PostgresStore};
 pub(crate) use row::{Column, Row};
-pub(crate) use sqlite::SqliteStore;
+pub(crate) use sqlite::{SqliteStore, create_private_file};
 pub(crate) use value::{Bound, bound};
 
-use crate::{JournalError, RunId, schema};
+use crate::{JournalError, RunId};
 
 /// What a statement gives, or why it failed.
 pub(crate) type Result<T> = std::result::Result<T, DatabaseError>;
@@ -61,7 +61,7 @@ impl Store {
     /// Makes what is missing, and a connection that writes.
     pub(crate) fn create(&self) -> std::result::Result<Connection, JournalError> {
         match self {
-            Self::Sqlite(store) => schema::prepare(&store.dir)?,
+            Self::Sqlite(store) => sqlite::prepare(&store.dir)?,
             Self::Postgres(store) => store.prepare()?,
         }
         self.open_writer()
@@ -70,7 +70,7 @@ impl Store {
     /// A connection that writes.
     pub(crate) fn open_writer(&self) -> std::result::Result<Connection, JournalError> {
         Ok(match self {
-            Self::Sqlite(store) => Connection::Sqlite(schema::open_writer(&store.dir)?),
+            Self::Sqlite(store) => Connection::Sqlite(sqlite::open_writer(&store.dir)?),
             Self::Postgres(store) => Connection::Postgres(Box::new(store.connect()?)),
         })
     }
@@ -86,7 +86,7 @@ impl Store {
     /// A connection that reads.
     pub(crate) fn open_reader(&self) -> std::result::Result<Connection, JournalError> {
         match self {
-            Self::Sqlite(store) => Ok(Connection::Sqlite(schema::open_reader(&store.dir)?)),
+            Self::Sqlite(store) => Ok(Connection::Sqlite(sqlite::open_reader(&store.dir)?)),
             Self::Postgres(_) => self.open_writer(),
         }
     }

@@ -1,9 +1,14 @@
 //! SQLite: one file in a folder.
 
+mod file;
+
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use rusqlite::Connection;
+
+pub(crate) use file::create_private_file;
+pub(super) use file::{open_reader, open_writer, prepare};
 
 use super::{Access, Bound, DatabaseError, Result, Row};
 

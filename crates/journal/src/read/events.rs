@@ -7,7 +7,7 @@ use mcpgraph_value::Value;
 use super::row::expect;
 use crate::codec::{Fetch, outline, read_event};
 use crate::database::{self, Connection, Row, bound};
-use crate::schema::{MAX_EVENTS, key, seq_of};
+use crate::keys::{MAX_EVENTS, key, seq_of};
 use crate::tracker::Tracker;
 use crate::{Digest, Journal, JournalError, RunId, StoredEvent};
 

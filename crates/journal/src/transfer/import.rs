@@ -11,7 +11,7 @@ use crate::read::row::find;
 use crate::write::{Batcher, RowOf, RunState};
 use crate::{
     Digest, Face, Journal, JournalError, Origin, Parent, RunId, RunStatus, StoredEvent,
-    TraceContext, schema,
+    TraceContext, keys,
 };
 
 /// The most events a document may have.
@@ -181,7 +181,7 @@ fn events(document: &Value) -> Result<Vec<(u64, StoredEvent)>, JournalError> {
         let seq = number(event, "seq").map_err(explain)?;
         let previous = read.last().map(|(seq, _)| *seq);
         let follows = previous.is_none_or(|previous| seq > previous);
-        if !follows || seq >= schema::MAX_EVENTS {
+        if !follows || seq >= keys::MAX_EVENTS {
             return Err(bad(format!("event {index} has the number {seq}")));
         }
         read.push((seq, read_event(event, &mut Nothing).map_err(explain)?));

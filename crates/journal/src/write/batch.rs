@@ -12,8 +12,8 @@ use super::remove::remove_data;
 use super::requests;
 use super::state::RunState;
 use crate::database::{Access, Connection, DatabaseError, Result, bound};
+use crate::keys::{MAX_EVENTS, key};
 use crate::mask::Masker;
-use crate::schema::{MAX_EVENTS, key};
 use crate::{Digest, JournalOptions, Origin, RunId, RunStatus, StoredEvent, numbers};
 
 macro_rules! insert_run {

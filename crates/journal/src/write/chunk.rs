@@ -2,7 +2,7 @@ use super::payloads::PayloadWriter;
 use crate::StoredEvent;
 use crate::codec::write_event;
 use crate::database::{Connection, Result, bound};
-use crate::schema::key;
+use crate::keys::key;
 
 /// The most events in a row.
 const MAX_EVENTS: u64 = 128;

@@ -1,6 +1,6 @@
 use crate::database::{Connection, Result, bound};
+use crate::keys::{MAX_EVENTS, key};
 use crate::numbers;
-use crate::schema::{MAX_EVENTS, key};
 
 /// Forgets runs and what only they need.
 pub(crate) fn remove_runs(connection: &Connection, runs: &[i64]) -> Result<()> {

@@ -5,7 +5,7 @@ use super::{Access, Client, DatabaseError, Result};
 /// What each format adds to the one before; the first adds to nothing.
 const MIGRATIONS: [&str; 1] = [FORMAT_1];
 
-/// The tables are those of the file (see [`crate::schema`]). Texts are ordered by their bytes, as
+/// The tables are those of the file (see `sqlite/file.rs`). Texts are ordered by their bytes, as
 /// there.
 const FORMAT_1: &str = r#"
 CREATE TABLE mcpgraph.counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL);

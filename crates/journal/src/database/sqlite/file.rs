@@ -32,7 +32,7 @@ const CHECKPOINT_PAGES: u32 = 4000;
 const MAX_LOG_BYTES: u32 = 64 * 1024 * 1024;
 
 /// Events stand in `chunks`, many in a row: its key, and that of `snapshots`, is the run's number
-/// and the number of an event (see [`key`]), so that what is written goes to the end of the table.
+/// and the number of an event (see [`crate::keys`]), so that what is written goes to the end of the table.
 const FORMAT_1: &str = "
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO counters VALUES ('run', 0), ('change', 0);
@@ -139,30 +139,13 @@ CREATE INDEX runs_by_change ON runs (change) WHERE change > 0;
 ALTER TABLE chunks ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// How many bits of a key number the event.
-const SEQ_BITS: u32 = 28;
-
-/// The most events a run may have.
-pub(crate) const MAX_EVENTS: u64 = 1 << SEQ_BITS;
-
-/// The key of an event of a run, in `chunks` and `snapshots`.
-pub(crate) fn key(run: i64, seq: u64) -> i64 {
-    let seq = i64::try_from(seq.min(MAX_EVENTS - 1)).unwrap_or(i64::MAX);
-    (run << SEQ_BITS) | seq
-}
-
-/// The number of the event a key stands for.
-pub(crate) fn seq_of(key: i64) -> u64 {
-    (key as u64) & (MAX_EVENTS - 1)
-}
-
 /// The path of the file in a folder.
-pub(crate) fn path(dir: &Path) -> PathBuf {
+pub(in crate::database) fn path(dir: &Path) -> PathBuf {
     dir.join(FILE)
 }
 
 /// Makes the folder and an empty file that only their owner may open, where there are none.
-pub(crate) fn prepare(dir: &Path) -> Result<(), JournalError> {
+pub(in crate::database) fn prepare(dir: &Path) -> Result<(), JournalError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| JournalError::Open { path, source }
@@ -195,7 +178,7 @@ pub(crate) fn create_private_file(path: &Path) -> io::Result<fs::File> {
 /// A connection that writes; the tables are brought to the newest format.
 ///
 /// SQLite does not wait while another process turns on the log of changes, so this does.
-pub(crate) fn open_writer(dir: &Path) -> Result<Connection, JournalError> {
+pub(in crate::database) fn open_writer(dir: &Path) -> Result<Connection, JournalError> {
     let began = Instant::now();
     loop {
         match try_open_writer(dir) {
@@ -228,7 +211,7 @@ fn try_open_writer(dir: &Path) -> Result<Connection, JournalError> {
 }
 
 /// A connection that reads; it never changes the file.
-pub(crate) fn open_reader(dir: &Path) -> Result<Connection, JournalError> {
+pub(in crate::database) fn open_reader(dir: &Path) -> Result<Connection, JournalError> {
     let path = path(dir);
     if !path.exists() {
         return Err(JournalError::NoStore { dir: dir.to_owned() });
