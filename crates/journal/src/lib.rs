@@ -6,8 +6,9 @@
 //! Everything it tells of a run is a function of the run's events.
 //!
 //! [`Journal::begin`] gives a [`RunRecorder`], which never waits; one thread writes what all of
-//! them record, many events in one commit. Reading goes past that thread, straight to the file,
-//! and blocks as files do: from async code it belongs on a blocking thread.
+//! them record, many events in one commit, into SQLite or PostgreSQL (see `database`). Reading goes
+//! past that thread, straight to the store, and blocks as files do: from async code it belongs on a
+//! blocking thread.
 //!
 //! It must not know how runs are executed, HTTP or the command line.
 
