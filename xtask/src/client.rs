@@ -6,6 +6,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 /// The variable that tells mcpgraph where to keep runs.
@@ -17,6 +19,8 @@ pub(crate) struct Client {
     /// Taken when the client goes away.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    /// The line that was read last.
+    line: String,
     next_id: u64,
 }
 
@@ -25,6 +29,21 @@ pub(crate) struct Load {
     pub(crate) calls: usize,
     pub(crate) failed: usize,
     pub(crate) per_second: f64,
+}
+
+/// What tells whether a call succeeded.
+#[derive(Deserialize)]
+struct Answer {
+    id: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
+    result: Option<Answered>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answered {
+    #[serde(default)]
+    is_error: bool,
 }
 
 impl Client {
@@ -40,13 +59,15 @@ impl Client {
             .with_context(|| format!("could not start {}", program.display()))?;
         let input = child.stdin.take();
         let output = BufReader::with_capacity(1 << 16, child.stdout.take().context("no stdout")?);
-        let mut client = Self { child, input, output, next_id: 0 };
+        let mut client = Self { child, input, output, line: String::new(), next_id: 0 };
         let info = json!({ "name": "bench", "version": "1" });
         client.request(
             "initialize",
             json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info }),
         )?;
-        client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        client.write(&line(&json!({
+            "jsonrpc": "2.0", "method": "notifications/initialized"
+        }))?)?;
         Ok(client)
     }
 
@@ -70,6 +91,10 @@ impl Client {
     }
 
     /// Makes many calls, so many at once.
+    ///
+    /// What is sent is made before, an answer is only looked through, and answers that came together
+    /// are followed by as many calls in one piece: the client shares the machine with the server,
+    /// and is not what is measured.
     pub(crate) fn load(
         &mut self,
         tool: &str,
@@ -77,25 +102,35 @@ impl Client {
         calls: usize,
         at_once: usize,
     ) -> anyhow::Result<Load> {
+        let lines = (0..calls)
+            .map(|index| {
+                self.line("tools/call", json!({ "name": tool, "arguments": arguments(index) }))
+            })
+            .collect::<anyhow::Result<Vec<_>>>()?;
         let began = Instant::now();
-        let mut failed = 0;
-        let mut sent = 0;
+        let (mut failed, mut sent, mut due) = (0, 0, at_once.min(calls));
         for _ in 0..calls {
-            while sent < calls && sent < at_once {
-                self.send("tools/call", json!({ "name": tool, "arguments": arguments(sent) }))?;
-                sent += 1;
+            if !self.output.buffer().contains(&b'\n') {
+                self.write(&lines[sent..due].concat())?;
+                sent = due;
             }
-            let answer = self.answer()?;
-            if answer["error"].is_object() || answer["result"]["isError"] == true {
-                failed += 1;
-            }
-            if sent < calls && sent >= at_once {
-                self.send("tools/call", json!({ "name": tool, "arguments": arguments(sent) }))?;
-                sent += 1;
-            }
+            failed += usize::from(!self.succeeds()?);
+            due = calls.min(due + 1);
         }
         let per_second = calls as f64 / began.elapsed().as_secs_f64();
         Ok(Load { calls, failed, per_second })
+    }
+
+    /// Whether the call whose answer comes next succeeded.
+    fn succeeds(&mut self) -> anyhow::Result<bool> {
+        loop {
+            self.read_line()?;
+            let answer: Answer = serde_json::from_str(&self.line)?;
+            if answer.id.is_some() {
+                let is_error = answer.result.is_some_and(|result| result.is_error);
+                return Ok(answer.error.is_none() && !is_error);
+            }
+        }
     }
 
     /// What the process holds in memory, in MiB.
@@ -115,35 +150,46 @@ impl Client {
     }
 
     fn send(&mut self, method: &str, params: Value) -> anyhow::Result<()> {
-        self.next_id += 1;
-        self.write(&json!({
-            "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params
-        }))
+        let line = self.line(method, params)?;
+        self.write(&line)
     }
 
-    fn write(&mut self, message: &Value) -> anyhow::Result<()> {
-        let mut line = serde_json::to_vec(message)?;
-        line.push(b'\n');
+    /// A request of its own number, as it is sent.
+    fn line(&mut self, method: &str, params: Value) -> anyhow::Result<Vec<u8>> {
+        self.next_id += 1;
+        line(&json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params }))
+    }
+
+    fn write(&mut self, lines: &[u8]) -> anyhow::Result<()> {
         let input = self.input.as_mut().context("no stdin")?;
-        input.write_all(&line)?;
+        input.write_all(lines)?;
         input.flush()?;
         Ok(())
     }
 
     /// The next answer; notifications in between are passed over.
     fn answer(&mut self) -> anyhow::Result<Value> {
-        let mut line = String::new();
         loop {
-            line.clear();
-            if self.output.read_line(&mut line)? == 0 {
-                bail!("the server ended");
-            }
-            let message: Value = serde_json::from_str(&line)?;
+            self.read_line()?;
+            let message: Value = serde_json::from_str(&self.line)?;
             if message.get("id").is_some() {
                 return Ok(message);
             }
         }
     }
+
+    fn read_line(&mut self) -> anyhow::Result<()> {
+        self.line.clear();
+        ensure!(self.output.read_line(&mut self.line)? > 0, "the server ended");
+        Ok(())
+    }
+}
+
+/// A message as it is sent.
+fn line(message: &Value) -> anyhow::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 impl Drop for Client {

@@ -14,6 +14,12 @@ use super::queue::Shared;
 use super::state::RunState;
 use crate::{NewRun, RunStatus, StoredEvent};
 
+/// How long a run looks for its commit before it sleeps, if few are at work.
+///
+/// Being woken by another thread can take longer than the commit. Everything else on the thread goes
+/// on meanwhile.
+const LOOK: Duration = Duration::from_micros(100);
+
 /// A run that is being recorded.
 pub(crate) struct Live {
     pub(crate) new: NewRun,
@@ -151,6 +157,12 @@ impl Live {
                 return false;
             }
             let began = Instant::now();
+            while shared.is_calm() && began.elapsed() < LOOK {
+                tokio::task::yield_now().await;
+                if let Some(kept) = self.is_kept(target) {
+                    return kept;
+                }
+            }
             let kept = tokio::time::timeout(left, self.settled(target, &shared)).await;
             drop(waiting);
             let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);

@@ -17,11 +17,16 @@ use crate::{JournalError, JournalOptions, JournalStatus, NewRun, Request, RunId,
 /// How long events wait for others when nobody waits for them.
 const LINGER: Duration = Duration::from_millis(10);
 
-/// How long the writer rests after it wrote something before it has to be woken for a request.
+/// How long the writer rests after it wrote something before it has to be woken for what nobody
+/// waits for.
 ///
-/// Waking it costs a system call, which a request should not pay for its line in the log. While
-/// there is traffic, requests are written with the runs, or at the end of a rest.
+/// Waking it costs a system call, which a request should not pay for its line in the log, nor a run
+/// that goes on. While there is traffic, requests are written with the runs, or at the end of a
+/// rest; for runs it looks in between.
 const REST: Duration = Duration::from_millis(200);
+
+/// How many runs are few enough to look for a commit instead of sleeping until it is there.
+const FEW_RUNS: usize = 2;
 
 /// Which part of the bytes that may be queued requests may have beside them.
 const REQUESTS_SHARE: usize = 8;
@@ -71,6 +76,8 @@ struct Queue {
     oldest: Option<Instant>,
     /// What the writer has taken and not settled: events, bytes, and since when the oldest waits.
     taken: Option<(usize, usize, Instant)>,
+    /// How many items are of runs, not requests.
+    of_runs: usize,
     /// Somebody waits for what is queued.
     urgent: bool,
     /// How many runs wait for what is queued.
@@ -88,6 +95,12 @@ struct Queue {
 }
 
 impl Queue {
+    /// Queues something of a run.
+    fn push_of_run(&mut self, item: Item) {
+        self.of_runs += 1;
+        self.items.push_back(item);
+    }
+
     /// Whether events of a size may be queued. However large they are, they may if no others are.
     fn has_room(&self, bytes: usize, options: &JournalOptions) -> bool {
         self.events < options.max_queued_events
@@ -112,7 +125,7 @@ enum Sleep {
     No,
     /// There is nothing to do.
     Idle,
-    /// There is nothing to do but requests, which can wait for the end of the rest.
+    /// There is nothing to do, or nothing that anybody waits for; it looks again soon.
     Resting,
     /// There is something nobody waits for, and more may come.
     Lingering,
@@ -199,7 +212,7 @@ impl Shared {
             let told_now = match told {
                 // In its turn, after those before it that still wait to be written.
                 Some(told) if has_room && !queue.closed => {
-                    queue.items.push_back(Item::Lost(told));
+                    queue.push_of_run(Item::Lost(told));
                     None
                 }
                 told => told,
@@ -221,7 +234,7 @@ impl Shared {
             queue.gathering.came(now);
         }
         let run = Arc::clone(run);
-        queue.items.push_back(Item::Series(Series { run, first, events, told, bytes }));
+        queue.push_of_run(Item::Series(Series { run, first, events, told, bytes }));
         self.wake_writer(&queue);
     }
 
@@ -237,9 +250,7 @@ impl Shared {
         queue.request_bytes += bytes;
         queue.oldest.get_or_insert_with(Instant::now);
         queue.items.push_back(Item::Request(Box::new(request)));
-        if queue.sleep != Sleep::Resting || queue.events >= MAX_BATCH {
-            self.wake_writer(&queue);
-        }
+        self.wake_writer(&queue);
         let spent = std::mem::take(&mut queue.spent);
         drop(queue);
         drop(spent);
@@ -281,7 +292,7 @@ impl Shared {
     fn push_control(&self, item: Item) {
         let mut queue = self.queue.lock();
         if !queue.closed {
-            queue.items.push_back(item);
+            queue.push_of_run(item);
             queue.oldest.get_or_insert_with(Instant::now);
             self.wake_writer(&queue);
         }
@@ -290,8 +301,10 @@ impl Shared {
     fn wake_writer(&self, queue: &Queue) {
         let is_full = queue.events >= MAX_BATCH;
         match queue.sleep {
-            Sleep::Idle | Sleep::Resting => drop(self.wake.notify_one()),
-            Sleep::Lingering if queue.urgent || is_full => drop(self.wake.notify_one()),
+            Sleep::Idle => drop(self.wake.notify_one()),
+            Sleep::Resting | Sleep::Lingering if queue.urgent || is_full => {
+                self.wake.notify_one();
+            }
             Sleep::Gathering if queue.waiting >= queue.wanted || is_full => {
                 self.wake.notify_one();
             }
@@ -323,8 +336,7 @@ impl Shared {
         let has_written = std::mem::take(&mut queue.has_written);
         queue.taken = None;
         if has_written {
-            let rest = patience.map_or(REST, |patience| patience.min(REST));
-            self.sleep(&mut queue, Sleep::Resting, Some(rest));
+            self.rest(&mut queue, patience.map_or(REST, |patience| patience.min(REST)));
         }
         self.sleep(&mut queue, Sleep::Idle, patience);
         if queue.items.is_empty() {
@@ -357,6 +369,7 @@ impl Shared {
                 }
                 Item::Lost(_) | Item::Settle(_) => {}
             }
+            queue.of_runs -= usize::from(!matches!(item, Item::Request(_)));
             items.push(item);
         }
         queue.events -= events;
@@ -382,6 +395,26 @@ impl Shared {
             None => self.wake.wait(queue),
         }
         queue.sleep = Sleep::No;
+    }
+
+    /// Rests for so long, or until there is something of a run.
+    fn rest(&self, queue: &mut MutexGuard<'_, Queue>, time: Duration) {
+        let began = Instant::now();
+        while queue.of_runs == 0 && !queue.closed && queue.events < MAX_BATCH {
+            let left = time.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            queue.sleep = Sleep::Resting;
+            self.wake.wait_for(queue, left.min(LINGER));
+            queue.sleep = Sleep::No;
+        }
+    }
+
+    /// Whether so few runs are at work that nobody else needs the time of one that looks for its
+    /// commit.
+    pub(super) fn is_calm(&self) -> bool {
+        self.at_work.load(Ordering::Relaxed) <= FEW_RUNS
     }
 
     /// Waits for a moment until more runs wait, if they will soon.
