@@ -5,8 +5,10 @@
 
 mod awake;
 mod commands;
+mod http;
 mod procedures;
 mod recording;
+mod replicas;
 mod report;
 mod routing;
 mod workflows;
@@ -53,6 +55,8 @@ pub(crate) enum Part {
     Calls,
     /// What a record of every run costs
     Recording,
+    /// Several processes on one store
+    Replicas,
     /// Calls through the router
     Routing,
     /// Calls through workflows and hooks
@@ -66,9 +70,10 @@ pub(crate) enum Part {
 }
 
 /// What is measured where nothing is named: `jsonata` takes a build of its own.
-const USUAL: [Part; 6] = [
+const USUAL: [Part; 7] = [
     Part::Calls,
     Part::Recording,
+    Part::Replicas,
     Part::Routing,
     Part::Workflows,
     Part::Procedures,
@@ -108,6 +113,10 @@ pub(crate) fn run(workspace: &Workspace, parts: &[Part]) -> anyhow::Result<()> {
             Part::Recording => {
                 report.part("with a record of every run", "recorded", "not recorded");
                 recording::measure(&ours, &mut report)?;
+            }
+            Part::Replicas => {
+                report.part("replicas", "mcpgraph", "beside");
+                replicas::measure(workspace, &ours, &mut report)?;
             }
             Part::Routing => {
                 report.part("routing", "through", "directly");

@@ -7,6 +7,7 @@ mod bench;
 mod client;
 mod command;
 mod setup_tests;
+mod simulate;
 mod start_order;
 mod studio;
 mod system;
@@ -39,6 +40,8 @@ enum Task {
         #[arg(value_enum)]
         parts: Vec<bench::Part>,
     },
+    /// Simulates replicas on one PostgreSQL: how many calls they take, and what holds them
+    Simulate(#[command(flatten)] simulate::Figures),
     /// Builds the pages of the studio; needs npm
     Studio {
         /// Serve them from their sources instead, beside a running `mcpgraph studio`
@@ -55,6 +58,10 @@ fn main() -> ExitCode {
         Task::SetupTests => setup_tests::run(&workspace),
         Task::Test => test::run(&workspace),
         Task::Bench { parts } => bench::run(&workspace, &parts),
+        Task::Simulate(figures) => {
+            simulate::run(&figures);
+            Ok(())
+        }
         Task::Studio { dev } => studio::run(&workspace, dev),
         Task::StartOrder => start_order::run(&workspace),
     });
