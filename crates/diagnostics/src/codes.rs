@@ -197,4 +197,7 @@ codes! {
     SECRET_UNREADABLE = "MG0601", "A secret cannot be read from its file";
     TOKEN_REFUSED = "MG0610", "A request shows no valid token";
     TOO_MANY_REQUESTS = "MG0611", "A token makes more requests than it may";
+
+    // MG062x: several processes, and how one ends.
+    SERVER_ENDING = "MG0620", "The server is about to end";
 }

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use mcpgraph_diagnostics::suggest;
 use mcpgraph_graph::Graph;
-use mcpgraph_journal::RunId;
+use mcpgraph_journal::{RunId, SealKey};
 use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::HeaderParameter;
 use mcpgraph_mcp::server::{Broadcaster, Call, Client, Description, Service};
@@ -96,6 +96,12 @@ impl Gateway {
     pub fn set_workflows(&self, others: Vec<Arc<Graph>>) {
         self.others.store(Arc::new(others));
         self.place_workflows();
+    }
+
+    /// Seals what clients are given with the keys of a store, newest first, so that every process
+    /// with that store opens it.
+    pub fn set_seal_keys(&self, keys: &[SealKey]) {
+        self.parking.seal().set_keys(keys);
     }
 
     fn place_workflows(&self) {

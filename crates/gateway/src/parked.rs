@@ -112,6 +112,11 @@ impl Parking {
         Self { waiting: Mutex::default(), seal: Seal::new() }
     }
 
+    /// The seal of states.
+    pub(crate) fn seal(&self) -> &Seal {
+        &self.seal
+    }
+
     fn has_room(&self) -> bool {
         self.waiting.lock().len() < MAX_PARKED
     }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use crate::database::{self, Access, Connection, Row, bound};
 use crate::write::micros;
-use crate::{Journal, JournalError};
+use crate::{Journal, JournalError, News};
 
 /// A workflow as it is kept: its definition is what was given, to the letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,11 +109,14 @@ impl Journal {
         &self,
         change: impl FnOnce(&Connection) -> database::Result<u64>,
     ) -> Result<u64, JournalError> {
-        self.store.open_writer()?.transaction(Access::Write, |connection| {
+        let changed = self.store.open_writer()?.transaction(Access::Write, |connection| {
             let changed = change(connection)?;
             let sql = "UPDATE counters SET value = value + 1 WHERE name = 'definitions'";
             connection.execute(sql, &[])?;
-            Ok(changed)
-        })
+            connection.announce(&News::Definitions)?;
+            Ok::<_, JournalError>(changed)
+        })?;
+        self.shared.news.announce(&News::Definitions);
+        Ok(changed)
     }
 }

@@ -6,11 +6,15 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::database::{Access, Connection, Listening, PostgresStore, SqliteStore, Store, bound};
+use crate::database::{
+    Access, Connection, Hear, Listening, Pool, PostgresStore, SqliteStore, Store, bound,
+};
 use crate::liveness::{self, Presence};
 use crate::mask::Masker;
 use crate::write::{Batcher, Shared, Writer, micros};
-use crate::{JournalError, JournalOptions, NewRun, Redaction, Request, RunId, RunRecorder};
+use crate::{
+    JournalError, JournalOptions, NewRun, NewsReader, Redaction, Request, RunId, RunRecorder,
+};
 
 /// How many connections are kept open for reading.
 const MAX_READERS: usize = 4;
@@ -26,6 +30,10 @@ pub struct Journal {
     pub(crate) store: Store,
     pub(crate) shared: Arc<Shared>,
     readers: Mutex<Vec<Connection>>,
+    /// For changes of what is not a run.
+    pub(crate) changing: Pool,
+    /// Writes events of runs that no process holds.
+    pub(crate) appending: Mutex<Option<Batcher>>,
     /// Hears of what other processes write, for those who follow runs.
     listening: Option<Listening>,
     /// Hears of the end of the writer, behind a lock so that threads can share the journal; none
@@ -105,10 +113,17 @@ impl Journal {
                 ended.try_send(()).unwrap_or_default();
             })
             .map_err(failed)?;
-        let followed = Arc::clone(&shared);
-        let listening = store.listen(Arc::new(move |runs| followed.heard(runs)));
+        let listening = listen(&store, &shared);
         let (readers, writer) = (Mutex::default(), Some(Mutex::new(end)));
-        Ok(Self { store, shared, readers, listening, writer })
+        Ok(Self {
+            store,
+            shared,
+            readers,
+            changing: Pool::default(),
+            appending: Mutex::default(),
+            listening,
+            writer,
+        })
     }
 
     /// Opens an existing store for reading, while others may be writing. Runs that are begun here
@@ -128,9 +143,16 @@ impl Journal {
         let readers = Mutex::new(vec![store.open_reader()?]);
         let shared = Arc::new(Shared::new(JournalOptions::default()));
         shared.close();
-        let followed = Arc::clone(&shared);
-        let listening = store.listen(Arc::new(move |runs| followed.heard(runs)));
-        Ok(Self { store, shared, readers, listening, writer: None })
+        let listening = listen(&store, &shared);
+        Ok(Self {
+            store,
+            shared,
+            readers,
+            changing: Pool::default(),
+            appending: Mutex::default(),
+            listening,
+            writer: None,
+        })
     }
 
     /// Where it is, for people: a folder, or a database without its password.
@@ -166,6 +188,16 @@ impl Journal {
             None => self.shared.committed.subscribe(),
         };
         Follower { commits }
+    }
+
+    /// Hears of changes of what is not a run, by this process and, in a database, by others.
+    pub fn news(&self) -> NewsReader {
+        self.shared.news.reader()
+    }
+
+    /// Whether processes on other machines may use the store, too.
+    pub fn is_shared(&self) -> bool {
+        self.store.is_shared()
     }
 
     /// Writes what is queued and ends the writer, or stops waiting for it when it takes longer
@@ -204,6 +236,15 @@ impl Drop for Journal {
             tracing::warn!("the record of the latest runs may not be complete: the disk is slow");
         }
     }
+}
+
+/// Hears of what other processes do.
+fn listen(store: &Store, shared: &Arc<Shared>) -> Option<Listening> {
+    let shared = Arc::clone(shared);
+    store.listen(Arc::new(move |heard| match heard {
+        Hear::Runs(runs) => shared.heard(runs),
+        Hear::News(news) => shared.news.announce(&news),
+    }))
 }
 
 /// Makes this process known as one that writes, and settles the runs of those that are gone.

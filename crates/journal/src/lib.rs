@@ -1,6 +1,6 @@
 //! Keeps runs: their events, the payloads in them and the definitions they ran. Beside them it keeps
-//! the log of requests, and workflows and the scripts their hooks share, without knowing what they
-//! say.
+//! the log of requests, workflows and the scripts their hooks share, and what several processes have
+//! in common (see `common`), without knowing what they say.
 //!
 //! This crate owns what is written about a run, how it is found again and when it is forgotten.
 //! Everything it tells of a run is a function of the run's events.
@@ -13,6 +13,7 @@
 //! It must not know how runs are executed, HTTP or the command line.
 
 mod codec;
+mod common;
 pub mod compare;
 mod database;
 mod definitions;
@@ -36,6 +37,7 @@ mod tracker;
 mod transfer;
 mod write;
 
+pub use common::{Kept, KeptToken, News, NewsReader, SealKey, Shelf, Shelved, Spent};
 pub use database::DatabaseError;
 pub use definitions::{KeptModule, KeptWorkflow};
 pub use difference::DivergenceReport;

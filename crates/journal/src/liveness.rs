@@ -20,6 +20,9 @@ pub(crate) const SHOW_EVERY: Duration = Duration::from_secs(2);
 /// After how long it is given up, in PostgreSQL's words.
 const GONE_AFTER: &str = "15 seconds";
 
+/// The writer of runs that no process holds. There is always one more that could go on with them.
+pub(crate) const NOBODY: i64 = 0;
+
 /// The lock of a writer, held while it lives.
 pub(crate) struct WriterLock {
     /// What the lock is called.
@@ -88,17 +91,19 @@ impl Presence {
 
 /// The numbers of the writers that are alive.
 pub(crate) fn living(connection: &Connection, store: &Store) -> Result<HashSet<i64>> {
-    match store {
+    let mut living: HashSet<i64> = match store {
         Store::Sqlite(store) => {
             let writers = writers(connection)?.into_iter();
-            Ok(writers.filter(|(_, name)| is_alive(&store.dir, name)).map(|(no, _)| no).collect())
+            writers.filter(|(_, name)| is_alive(&store.dir, name)).map(|(no, _)| no).collect()
         }
         Store::Postgres(_) => {
             let sql =
                 format!("SELECT no FROM writers WHERE seen > now() - interval '{GONE_AFTER}'");
-            Ok(connection.all(&sql, &[], |row| row.get(0))?.into_iter().collect())
+            connection.all(&sql, &[], |row| row.get(0))?.into_iter().collect()
         }
-    }
+    };
+    living.insert(NOBODY);
+    Ok(living)
 }
 
 /// Says that a writer lives; false if the others have given it up.

@@ -97,6 +97,8 @@ pub mod code {
     pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
     /// Modern: the protocol version is not one the server speaks.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
+    /// Of our own: the server is about to end, or lacks something for now; call again.
+    pub const UNAVAILABLE: i64 = -32030;
 }
 
 // === impl Id ===

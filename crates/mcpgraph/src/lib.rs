@@ -11,6 +11,7 @@ pub mod demo;
 pub mod load;
 mod masks;
 mod reload;
+mod seals;
 mod sops;
 mod stored;
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use mcpgraph_diagnostics::{Colour, to_terminal};
 use mcpgraph_gateway::Gateway;
+use mcpgraph_journal::News;
 use mcpgraph_workflows::{Library, LibraryError};
 
-/// How often the store is asked whether somebody changed it.
+/// How often the store is asked whether somebody changed it, should nobody say so.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Puts the workflows in use around what is served; gives the version they are of.
@@ -25,8 +26,13 @@ pub(crate) fn begin(library: &Library, gateway: &Gateway) -> anyhow::Result<i64>
 /// Takes over what changes in the store after `seen`, until the future is dropped. What cannot be
 /// used is reported, and what was there before stays.
 pub(crate) async fn follow(library: Library, gateway: Arc<Gateway>, mut seen: i64) {
+    let mut news = library.news();
     loop {
-        tokio::time::sleep(LOOK).await;
+        let changed = async {
+            while !matches!(news.next().await, Some(News::Definitions | News::Anything) | None) {}
+        };
+        // Whether it was said or is only looked for, the store knows.
+        drop(tokio::time::timeout(LOOK, changed).await);
         let store = library.clone();
         let looked = tokio::task::spawn_blocking(move || {
             let version = store.version()?;

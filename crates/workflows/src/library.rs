@@ -3,7 +3,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use mcpgraph_diagnostics::Diagnostics;
 use mcpgraph_graph::Graph;
-use mcpgraph_journal::{Journal, KeptModule, KeptWorkflow};
+use mcpgraph_journal::{Journal, KeptModule, KeptWorkflow, NewsReader};
 use mcpgraph_value::Value;
 
 use crate::check::{Checked, check, compile};
@@ -118,6 +118,11 @@ impl Library {
     /// A number that is another one after every change, whichever process made it.
     pub fn version(&self) -> Result<i64, LibraryError> {
         Ok(self.journal.definitions_version()?)
+    }
+
+    /// Hears of changes, so far as the store tells of those that other processes make.
+    pub fn news(&self) -> NewsReader {
+        self.journal.news()
     }
 
     /// All modules, by their names.

@@ -4,6 +4,7 @@
 //! of them can say is in its own file here.
 
 mod error;
+mod pool;
 mod postgres;
 mod row;
 mod sqlite;
@@ -12,12 +13,13 @@ mod value;
 use std::ops::ControlFlow;
 
 pub use error::DatabaseError;
-pub(crate) use postgres::{Listening, PostgresStore};
+pub(crate) use pool::Pool;
+pub(crate) use postgres::{Hear, Listening, PostgresStore};
 pub(crate) use row::{Column, Row};
 pub(crate) use sqlite::{SqliteStore, create_private_file};
 pub(crate) use value::{Bound, bound};
 
-use crate::{JournalError, RunId};
+use crate::{JournalError, News, RunId};
 
 /// What a statement gives, or why it failed.
 pub(crate) type Result<T> = std::result::Result<T, DatabaseError>;
@@ -75,7 +77,7 @@ impl Store {
         })
     }
 
-    /// Hears of what other processes write, where that is told.
+    /// Hears of what other processes write and change, where that is told.
     pub(crate) fn listen(&self, heard: postgres::Heard) -> Option<Listening> {
         match self {
             Self::Sqlite(_) => None,
@@ -211,6 +213,31 @@ impl Connection {
         match self {
             Self::Sqlite(_) => Ok(()),
             Self::Postgres(client) => client.tell(runs),
+        }
+    }
+
+    /// What time it is, in microseconds since 1970: an expression of the database, whose clock is the
+    /// same for everybody.
+    pub(crate) fn clock(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+            Self::Postgres(_) => "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)",
+        }
+    }
+
+    /// What the type of bytes is called.
+    pub(crate) fn bytes_type(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "BLOB",
+            Self::Postgres(_) => "BYTEA",
+        }
+    }
+
+    /// Tells other processes that something changed that is not a run, where they could not know.
+    pub(crate) fn announce(&self, news: &News) -> Result<()> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(client) => client.announce(news),
         }
     }
 

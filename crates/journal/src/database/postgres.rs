@@ -21,10 +21,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::config::Host;
 use tokio_postgres::{Config, Row, Statement};
 
-pub(crate) use self::listen::{Heard, Listening};
+pub(crate) use self::listen::{Hear, Heard, Listening};
 use self::value::Owned;
 use super::{Access, Bound, DatabaseError, Result, bound};
-use crate::RunId;
+use crate::{News, RunId};
 
 /// Where PostgreSQL is spoken with.
 static SPEAKER: LazyLock<std::io::Result<Runtime>> = LazyLock::new(|| {
@@ -168,6 +168,12 @@ impl Client {
     pub(super) fn tell(&self, runs: impl ExactSizeIterator<Item = RunId>) -> Result<()> {
         let sql = "SELECT pg_notify(?1, ?2)";
         self.execute_later(sql, bound![listen::CHANNEL, &listen::named(runs)])
+    }
+
+    /// Tells other processes that something else changed, once the transaction is committed.
+    pub(super) fn announce(&self, news: &News) -> Result<()> {
+        let sql = "SELECT pg_notify(?1, ?2)";
+        self.query(sql, bound![listen::NEWS, &news.to_text()]).map(drop)
     }
 
     pub(super) fn begin(&self, access: Access) -> Result<()> {

@@ -37,10 +37,7 @@ impl Rows {
     /// The condition that the writer of a run lives, so far as it has one.
     pub(crate) fn lives(&self) -> String {
         let living: Vec<String> = self.living.iter().map(ToString::to_string).collect();
-        match living.as_slice() {
-            [] => "1 = 0".to_owned(),
-            _ => format!("coalesce(writer, 0) IN ({})", living.join(", ")),
-        }
+        format!("coalesce(writer, -1) IN ({})", living.join(", "))
     }
 
     /// What [`Rows::summary`] reads, in its order.

@@ -225,7 +225,11 @@ impl Group<'_> {
     }
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    pub(crate) fn connection(&self) -> &'a Connection {
+        self.connection
+    }
+
     fn write_group(&mut self, group: &Group<'_>) -> Result<(Arc<Live>, RunState)> {
         let run = group.run;
         let mut state = run.state.lock().clone();

@@ -1,6 +1,7 @@
 //! The one thread that writes: what all runs of the process record goes through one queue into the
 //! file, as much as there is in one transaction.
 
+mod append;
 mod batch;
 mod chunk;
 mod collected;

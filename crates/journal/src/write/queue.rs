@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use super::collected::{Collected, Told};
 use super::gather::Gathering;
 use super::live::Live;
+use crate::common::Announcing;
 use crate::mask::Masker;
 use crate::{JournalError, JournalOptions, JournalStatus, NewRun, Request, RunId, StoredEvent};
 
@@ -63,6 +64,8 @@ pub(crate) struct Shared {
     pub(crate) committed: watch::Sender<u64>,
     /// The same for whoever follows one.
     followed: Mutex<HashMap<RunId, watch::Sender<u64>>>,
+    /// Changes of what is not a run.
+    pub(crate) news: Announcing,
 }
 
 #[derive(Default)]
@@ -185,6 +188,7 @@ impl Shared {
             spare: Mutex::default(),
             committed: watch::Sender::new(0),
             followed: Mutex::default(),
+            news: Announcing::default(),
         }
     }
 
@@ -484,6 +488,12 @@ impl Shared {
         let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
         self.committed.send_replace(commits);
         was_failing
+    }
+
+    /// The store can be reached. True if it could not for a while.
+    pub(crate) fn reached(&self) -> bool {
+        self.stalled.store(false, Ordering::Release);
+        self.last_error.lock().take().is_some()
     }
 
     /// The store did not take something. True if it had until now.

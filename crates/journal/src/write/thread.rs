@@ -105,8 +105,17 @@ impl Writer {
             return;
         }
         self.shown = Instant::now();
-        if let Err(error) = self.try_show() {
-            tracing::debug!(%error, "this process could not be seen to live");
+        match self.try_show() {
+            Ok(()) => {
+                if self.shared.reached() {
+                    tracing::info!("the store can be reached again");
+                }
+            }
+            Err(error) => {
+                if self.shared.failed(&error) {
+                    tracing::warn!(%error, "the store cannot be reached");
+                }
+            }
         }
     }
 

@@ -191,6 +191,28 @@ pub(crate) enum Command {
     Reaper,
 }
 
+/// How a server is reached, and how it ends.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ListenArgs {
+    /// Listen for HTTP at this address instead of using stdio
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<SocketAddr>,
+
+    /// Allow an address that other machines can reach. There is no protection but your network's
+    #[arg(long, requires = "http")]
+    pub(crate) insecure: bool,
+
+    /// How long calls under way may take to finish when the system asks the server to end
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "25s",
+        value_parser = times::duration,
+        requires = "http"
+    )]
+    pub(crate) drain_timeout: Duration,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -202,13 +224,8 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) files: FileArgs,
 
-    /// Listen for HTTP at this address instead of using stdio
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) http: Option<SocketAddr>,
-
-    /// Allow an address that other machines can reach. There is no protection but your network's
-    #[arg(long, requires = "http")]
-    pub(crate) insecure: bool,
+    #[command(flatten)]
+    pub(crate) listening: ListenArgs,
 
     /// Further host names under which the HTTP server is reached
     #[arg(long, value_name = "NAME", requires = "http")]
@@ -258,13 +275,8 @@ pub(crate) struct SopArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Listen for HTTP at this address instead of using stdio
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) http: Option<SocketAddr>,
-
-    /// Allow an address that other machines can reach. There is no protection but your network's
-    #[arg(long, requires = "http")]
-    pub(crate) insecure: bool,
+    #[command(flatten)]
+    pub(crate) listening: ListenArgs,
 
     /// Hold agents to the procedures: legal moves, guards, the tools of the current node
     #[arg(long)]

@@ -8,6 +8,7 @@ use mcpgraph_config::model::GraphFile;
 use mcpgraph_diagnostics::Source;
 use mcpgraph_gateway::{Gate, RequestLog};
 use mcpgraph_graph::Graph;
+use mcpgraph_journal::Journal;
 use mcpgraph_mcp::server::{
     Broadcaster, Guard, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
     standard_streams,
@@ -21,13 +22,14 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::args::{FileArgs, HistoryArgs, ServeArgs, StudioArgs};
+use super::args::{FileArgs, HistoryArgs, ListenArgs, ServeArgs, StudioArgs};
+use super::drain::{DRAIN_TIMEOUT, Drain};
 use super::toolkit::OnDisk;
 use super::watch::Watch;
-use super::{Exit, Threads, authorize, block_on, output, usage};
+use super::{Exit, Threads, authorize, block_on, health, output, usage};
 use crate::load::{self, Files};
 use crate::reload::{self, Face};
-use crate::{McpGraph, sops, stored};
+use crate::{McpGraph, seals, sops, stored};
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
@@ -40,7 +42,8 @@ pub(super) fn studio(args: &StudioArgs, history: &HistoryArgs) -> anyhow::Result
     refuse_strangers(address)?;
     let config = HttpConfig::default();
     let access = access(history)?;
-    let transport = Transport::Http { address, config, access, has_studio: true };
+    let transport =
+        Transport::Http { address, config, access, has_studio: true, drain: DRAIN_TIMEOUT };
     serve_files(args.files.files()?, transport, true, history)
 }
 
@@ -58,7 +61,7 @@ fn refuse_strangers(address: SocketAddr) -> anyhow::Result<()> {
 /// `mcpgraph serve`.
 pub(super) fn serve(args: &ServeArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     let hosts = (&args.allow_host[..], &args.allow_origin[..]);
-    let mut transport = Transport::of(args.http, args.insecure, hosts, history)?;
+    let mut transport = Transport::of(&args.listening, hosts, history)?;
     if let Transport::Http { address, has_studio, .. } = &mut transport
         && args.studio
     {
@@ -79,20 +82,26 @@ fn access(history: &HistoryArgs) -> anyhow::Result<Option<Arc<Access>>> {
 /// How clients reach the server.
 pub(super) enum Transport {
     Stdio,
-    Http { address: SocketAddr, config: HttpConfig, access: Option<Arc<Access>>, has_studio: bool },
+    Http {
+        address: SocketAddr,
+        config: HttpConfig,
+        access: Option<Arc<Access>>,
+        has_studio: bool,
+        /// How long calls under way may take when the server is to end.
+        drain: Duration,
+    },
 }
 
 impl Transport {
     /// What a command line asks for, without a studio: further hosts and origins may be allowed.
     pub(super) fn of(
-        http: Option<SocketAddr>,
-        insecure: bool,
+        listening: &ListenArgs,
         (hosts, origins): (&[String], &[String]),
         history: &HistoryArgs,
     ) -> anyhow::Result<Self> {
-        let Some(address) = http else { return Ok(Self::Stdio) };
+        let Some(address) = listening.http else { return Ok(Self::Stdio) };
         let access = access(history)?;
-        if access.is_none() && !address.ip().is_loopback() && !insecure {
+        if access.is_none() && !address.ip().is_loopback() && !listening.insecure {
             return Err(usage(format!(
                 "{address} can be reached by other machines and nothing asks who they are; \
                  make tokens with `mcpgraph tokens add`, use a loopback address such as \
@@ -100,7 +109,8 @@ impl Transport {
             )));
         }
         let config = http_config(address.ip(), hosts, origins);
-        Ok(Self::Http { address, config, access, has_studio: false })
+        let drain = listening.drain_timeout;
+        Ok(Self::Http { address, config, access, has_studio: false, drain })
     }
 
     /// Who may come, where that is asked.
@@ -195,6 +205,14 @@ pub(super) fn serve_loaded(
             }
             None => None,
         };
+        let sealing = match watch.journal() {
+            Some(journal) => {
+                // Before anybody is given something sealed.
+                seals::take(journal, &gateway).await;
+                Some(tokio::spawn(seals::follow(Arc::clone(journal), Arc::clone(&gateway))))
+            }
+            None => None,
+        };
         let procedures = Procedures::new(
             Arc::clone(&gateway) as _,
             catalogue,
@@ -228,7 +246,8 @@ pub(super) fn serve_loaded(
         });
         let service = Arc::clone(&procedures) as _;
         let service = RequestLog::new(service, watch.journal().cloned(), gate);
-        let outcome = over(transport, service, broadcaster, |config| {
+        let store = watch.journal().cloned();
+        let outcome = over(transport, service, broadcaster, store, |config| {
             watch.shown().map(|shown| {
                 mcpgraph_studio::router(Studio {
                     gateway,
@@ -247,10 +266,10 @@ pub(super) fn serve_loaded(
         if let Some(reload) = reload {
             reload.abort();
         }
-        if let Some(stored) = stored {
-            stored.abort();
+        for followed in [stored, sealing].into_iter().flatten() {
+            followed.abort();
             // It has the store, which is closed when nobody has it any more.
-            drop(stored.await);
+            drop(followed.await);
         }
         procedures.close().await;
         drop(procedures);
@@ -275,17 +294,24 @@ async fn over(
     transport: Transport,
     service: Arc<dyn Service>,
     broadcaster: Broadcaster,
+    store: Option<Arc<Journal>>,
     beside: impl FnOnce(&HttpConfig) -> Option<Router>,
 ) -> anyhow::Result<Exit> {
     let shutdown = CancellationToken::new();
-    let server = Server::new(service, broadcaster, Limits::default(), shutdown.clone());
-    let signals = tokio::spawn(stop_on_signal(shutdown)?);
     match transport {
         Transport::Stdio => {
+            let signals = tokio::spawn(stop_on_signal(shutdown.clone(), None)?);
+            let server = Server::new(service, broadcaster, Limits::default(), shutdown);
             let (input, output) = standard_streams();
             serve_stdio(&server, input, output).await?;
+            signals.abort();
         }
-        Transport::Http { address, config, access, has_studio } => {
+        Transport::Http { address, config, access, has_studio, drain: timeout } => {
+            let drain = Drain::default();
+            let signals =
+                tokio::spawn(stop_on_signal(shutdown.clone(), Some((drain.clone(), timeout)))?);
+            let service = drain.around(service);
+            let server = Server::new(service, broadcaster, Limits::default(), shutdown);
             let listener = TcpListener::bind(address)
                 .await
                 .map_err(|error| anyhow::anyhow!("cannot listen at {address}: {error}"))?;
@@ -303,30 +329,42 @@ async fn over(
             if let Some(access) = access {
                 router = authorize::guarded(router, access, path, has_studio);
             }
+            router = router.merge(health::router(drain, store.as_ref()));
+            drop(store);
             serve_http(&server, listener, router).await?;
+            signals.abort();
         }
     }
-    signals.abort();
     Ok(Exit::Success)
 }
 
 /// Serves any service over stdio until its client goes away.
 pub(super) async fn over_stdio(service: Arc<dyn Service>) -> anyhow::Result<Exit> {
-    over(Transport::Stdio, service, Broadcaster::new(), |_| None).await
+    over(Transport::Stdio, service, Broadcaster::new(), None, |_| None).await
 }
 
-/// What happens when the system or the keyboard asks the server to end.
+/// What happens when the system or the keyboard asks the server to end. Where there is something to
+/// drain, the system's first word lets calls under way finish; its second, or the keyboard's first,
+/// does not.
 ///
 /// The signals are caught from here on, not only when the future is first looked at.
 fn stop_on_signal(
     shutdown: CancellationToken,
+    draining: Option<(Drain, Duration)>,
 ) -> std::io::Result<impl Future<Output = ()> + use<>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+        let is_polite = tokio::select! {
+            _ = terminate.recv() => true,
+            _ = interrupt.recv() => false,
+        };
+        if let Some((drain, timeout)) = draining.filter(|_| is_polite) {
+            tokio::select! {
+                () = drain.drain(timeout) => {}
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
         }
         shutdown.cancel();
     })

@@ -10,7 +10,7 @@ use crate::sops::{self, Sops};
 
 /// Serves procedures, and the tools of their servers where they bind.
 pub(super) fn sop(args: &SopArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    let transport = Transport::of(args.http, args.insecure, (&[], &[]), history)?;
+    let transport = Transport::of(&args.listening, (&[], &[]), history)?;
     let read = sops::read_all(args.paths.iter().map(PathBuf::as_path));
     let enforce = args.enforce || read.binds();
     let loaded = load::load_sops(&server_text(&read), &read, args.mcp.as_deref(), enforce);

@@ -88,9 +88,28 @@ impl Listening {
         self.child.id()
     }
 
-    pub(crate) fn end(&mut self) {
+    /// What is at a path beside the endpoint: the status line and everything after it.
+    pub(crate) fn get(&self, path: &str) -> (String, String) {
+        let mut answer = String::new();
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: probe\r\nConnection: close\r\n\r\n").unwrap();
+        stream.read_to_string(&mut answer).unwrap();
+        let (status, rest) = answer.split_once("\r\n").unwrap();
+        (status.to_owned(), rest.to_owned())
+    }
+
+    /// Asks it to end, as the system does.
+    fn terminate(&self) {
         let process = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
         kill_process(process, Signal::TERM).unwrap();
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.terminate();
+        self.ended();
+    }
+
+    fn ended(&mut self) {
         eventually("the server ends", || self.child.try_wait().unwrap().is_some());
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
     }
@@ -170,7 +189,7 @@ fn an_address_in_use_is_trouble() {
 
 #[test]
 fn it_ends_when_the_system_asks_though_clients_wait() {
-    let mut server = Listening::start(&[]);
+    let mut server = Listening::start(&["--drain-timeout", "1s"]);
     let (headers, body) = modern_call(1, "wait", json!({"ms": 600_000}));
     let head = format!("POST /mcp HTTP/1.1\r\n{}\r\n{headers}", server.host());
     let call = server.send(&head, &body);
@@ -180,4 +199,48 @@ fn it_ends_when_the_system_asks_though_clients_wait() {
     assert_eq!(status, "HTTP/1.1 200 OK");
     server.end();
     drop((call, idle));
+}
+
+#[test]
+fn probes_are_told_whether_it_lives_and_takes_calls() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = data.path().to_str().unwrap();
+    let server = Listening::start(&["--data", folder]);
+    let (status, body) = server.get("/healthz");
+    assert!(status == "HTTP/1.1 200 OK" && body.ends_with(r#"{"status":"alive"}"#), "{body}");
+    let (status, body) = server.get("/readyz");
+    assert_eq!(status, "HTTP/1.1 200 OK");
+    assert!(body.ends_with(r#"{"status":"ready","store":"reachable"}"#), "{body}");
+    let server = Listening::start(&["--no-history"]);
+    let (_, body) = server.get("/readyz");
+    assert!(body.ends_with(r#"{"status":"ready","store":"none"}"#), "{body}");
+}
+
+#[test]
+fn what_is_under_way_finishes_and_nothing_new_begins() {
+    let mut server = Listening::start(&[]);
+    let host = server.host();
+    let (headers, body) = modern_call(1, "wait", json!({"ms": 3000}));
+    let head = format!("POST /mcp HTTP/1.1\r\n{host}\r\n{headers}");
+    let mut call = server.send(&head, &body);
+    let (_, answer) = server.post(&host, &initialize());
+    let session = answer.lines().find(|line| line.starts_with("mcp-session-id")).unwrap();
+    let legacy = format!("{host}\r\n{session}");
+    // The call is under way once the server behind has been started for it.
+    eventually("the server runs", || !crate::life::descendants(server.process()).is_empty());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    server.terminate();
+    eventually("it drains", || server.get("/readyz").0 == "HTTP/1.1 503 Service Unavailable");
+    assert!(server.get("/readyz").1.contains(r#""status":"draining""#));
+    assert_eq!(server.get("/healthz").0, "HTTP/1.1 200 OK");
+    let (headers, body) = modern_call(2, "count", json!({"n": 3}));
+    let (status, rest) = server.post(&format!("{host}\r\n{headers}"), &body);
+    assert_eq!(status, "HTTP/1.1 503 Service Unavailable", "{rest}");
+    assert!(rest.contains("MG0620"), "{rest}");
+    let list = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
+    assert!(server.post(&legacy, &list).1.contains(r#""name":"count""#));
+    let mut answer = String::new();
+    call.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("\"result\"") && !answer.contains("\"isError\":true"), "{answer}");
+    server.ended();
 }

@@ -8,10 +8,13 @@ use tokio::task::JoinHandle;
 use tokio_postgres::AsyncMessage;
 
 use super::{PostgresStore, SPEAKER};
-use crate::RunId;
+use crate::{News, RunId};
 
-/// What is told is told here.
+/// What is told of runs is told here.
 pub(super) const CHANNEL: &str = "mcpgraph_runs";
+
+/// What is told of everything else is told here.
+pub(super) const NEWS: &str = "mcpgraph_news";
 
 /// How many runs are named; PostgreSQL carries no more than 8000 bytes.
 const MAX_NAMED: usize = 200;
@@ -22,8 +25,16 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Listens until it is dropped.
 pub(crate) struct Listening(JoinHandle<()>);
 
-/// What is called when something was written: with the runs, or with none if it may be any.
-pub(crate) type Heard = Arc<dyn Fn(Option<&[RunId]>) + Send + Sync>;
+/// Something another process did.
+pub(crate) enum Hear<'a> {
+    /// It wrote something of these runs, or of any.
+    Runs(Option<&'a [RunId]>),
+    /// It changed something else.
+    News(News),
+}
+
+/// What is called when something was written or changed.
+pub(crate) type Heard = Arc<dyn Fn(Hear<'_>) + Send + Sync>;
 
 /// The text that tells of runs.
 pub(crate) fn named(runs: impl ExactSizeIterator<Item = RunId>) -> String {
@@ -58,18 +69,22 @@ impl Drop for Listening {
 async fn listen(store: &PostgresStore, heard: &Heard) -> Result<(), tokio_postgres::Error> {
     let (client, mut connection) = store.config.connect(store.tls.clone()).await?;
     let listening = async {
-        client.batch_execute(&format!("LISTEN {CHANNEL}")).await?;
+        client.batch_execute(&format!("LISTEN {CHANNEL}; LISTEN {NEWS}")).await?;
         // Something may have been told before.
-        heard(None);
+        heard(Hear::Runs(None));
+        heard(Hear::News(News::Anything));
         std::future::pending::<Result<(), tokio_postgres::Error>>().await
     };
     let hearing = async {
         while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
-            if let AsyncMessage::Notification(told) = message? {
-                let runs: Result<Vec<RunId>, _> =
-                    told.payload().split_whitespace().map(str::parse).collect();
-                heard(runs.ok().filter(|runs| !runs.is_empty()).as_deref());
+            let AsyncMessage::Notification(told) = message? else { continue };
+            if told.channel() == NEWS {
+                heard(Hear::News(News::from_text(told.payload())));
+                continue;
             }
+            let runs: Result<Vec<RunId>, _> =
+                told.payload().split_whitespace().map(str::parse).collect();
+            heard(Hear::Runs(runs.ok().filter(|runs| !runs.is_empty()).as_deref()));
         }
         Ok(())
     };

@@ -3,7 +3,7 @@
 use super::{Access, Client, DatabaseError, Result};
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 1] = [FORMAT_1];
+const MIGRATIONS: [&str; 2] = [FORMAT_1, FORMAT_2];
 
 /// The tables are those of the file (see `sqlite/file.rs`). Texts are ordered by their bytes, as
 /// there.
@@ -96,6 +96,40 @@ CREATE TABLE mcpgraph.requests (
     run BYTEA
 );
 "#;
+
+/// What several processes have in common beside runs: see [`crate::common`].
+const FORMAT_2: &str = "
+INSERT INTO mcpgraph.counters VALUES ('tokens', 0);
+CREATE TABLE mcpgraph.conversations (
+    name TEXT PRIMARY KEY,
+    base TEXT NOT NULL,
+    state TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    used BIGINT NOT NULL
+);
+CREATE INDEX conversations_by_use ON mcpgraph.conversations (used);
+CREATE TABLE mcpgraph.sessions (
+    name TEXT PRIMARY KEY,
+    base TEXT NOT NULL,
+    state TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    used BIGINT NOT NULL
+);
+CREATE INDEX sessions_by_use ON mcpgraph.sessions (used);
+CREATE TABLE mcpgraph.tokens (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL,
+    made BIGINT NOT NULL
+);
+CREATE TABLE mcpgraph.rates (name TEXT PRIMARY KEY, until BIGINT NOT NULL);
+CREATE TABLE mcpgraph.seal_keys (no BIGINT PRIMARY KEY, key BYTEA NOT NULL, made BIGINT NOT NULL);
+CREATE TABLE mcpgraph.letters (
+    address TEXT PRIMARY KEY,
+    text TEXT NOT NULL,
+    left_at BIGINT NOT NULL
+);
+";
 
 /// Brings the tables up to date. Any number of processes may do so at once: one does it, the others
 /// wait.

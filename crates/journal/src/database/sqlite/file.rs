@@ -16,7 +16,7 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 4] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
+const MIGRATIONS: [&str; 5] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5];
 
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -137,6 +137,40 @@ DELETE FROM counters WHERE name = 'run';
 DROP INDEX runs_by_change;
 CREATE INDEX runs_by_change ON runs (change) WHERE change > 0;
 ALTER TABLE chunks ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
+";
+
+/// What several processes have in common beside runs: see [`crate::common`].
+const FORMAT_5: &str = "
+INSERT INTO counters VALUES ('tokens', 0);
+CREATE TABLE conversations (
+    name TEXT PRIMARY KEY,
+    base TEXT NOT NULL,
+    state TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    used INTEGER NOT NULL
+);
+CREATE INDEX conversations_by_use ON conversations (used);
+CREATE TABLE sessions (
+    name TEXT PRIMARY KEY,
+    base TEXT NOT NULL,
+    state TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    used INTEGER NOT NULL
+);
+CREATE INDEX sessions_by_use ON sessions (used);
+CREATE TABLE tokens (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL,
+    made INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE rates (name TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE seal_keys (no INTEGER PRIMARY KEY, key BLOB NOT NULL, made INTEGER NOT NULL);
+CREATE TABLE letters (
+    address TEXT PRIMARY KEY,
+    text TEXT NOT NULL,
+    left_at INTEGER NOT NULL
+) WITHOUT ROWID;
 ";
 
 /// The path of the file in a folder.

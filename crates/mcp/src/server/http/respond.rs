@@ -67,6 +67,7 @@ pub(super) fn modern_status(response: &message::Response) -> StatusCode {
         Err(
             code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY | code::UNSUPPORTED_VERSION,
         ) => StatusCode::BAD_REQUEST,
+        Err(code::UNAVAILABLE) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::OK,
     }
 }

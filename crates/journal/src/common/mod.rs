@@ -1,0 +1,33 @@
+//! What several processes have in common beside runs: conversations, sessions, tokens, how much of
+//! rates is spent, the keys of seals, and messages from one process to another. What any of it means
+//! is known to those who keep it.
+//!
+//! Changes are single statements, each true by itself, and go past the writer of runs. Times are those
+//! of the database, so that the clocks of several machines do not matter.
+
+mod keys;
+mod letters;
+mod news;
+mod rates;
+mod shelf;
+mod tokens;
+
+pub use keys::SealKey;
+pub(crate) use news::Announcing;
+pub use news::{News, NewsReader};
+pub use rates::Spent;
+pub use shelf::{Kept, Shelf, Shelved};
+pub use tokens::KeptToken;
+
+use crate::database::Connection;
+use crate::{Journal, JournalError};
+
+impl Journal {
+    /// Changes something that is not a run, with a connection of its own.
+    fn alter<T>(
+        &self,
+        body: impl FnOnce(&Connection) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        self.changing.with(&self.store, body)
+    }
+}
