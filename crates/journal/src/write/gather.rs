@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 const MAX_GATHERED: usize = 32;
 
 /// How long the others may take to come, as far as can be told.
-const WORTH_WAITING: Duration = Duration::from_millis(1);
+const WORTH_WAITING: Duration = Duration::from_millis(2);
 
 /// Runs that come more rarely than this are never waited for.
 const RARE: Duration = Duration::from_millis(5);
@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(gathering.wanted(3, 40).0, 20);
         let (wanted, patience) = gathering.wanted(10, 1000);
         assert_eq!(wanted, MAX_GATHERED);
-        assert!(patience > WORTH_WAITING && patience < 2 * WORTH_WAITING);
+        assert!(patience > Duration::from_millis(1) && patience < WORTH_WAITING);
     }
 
     /// Runs that take long are at work, too, and nobody should wait for them.
