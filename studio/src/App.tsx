@@ -10,6 +10,7 @@ import { ShortcutsDialog } from './panels/Shortcuts';
 import { Sidebar } from './panels/Sidebar';
 import { GraphScreen } from './screens/GraphScreen';
 import { ProceduresScreen } from './screens/ProceduresScreen';
+import { QuestionsScreen } from './screens/QuestionsScreen';
 import { RequestsScreen } from './screens/RequestsScreen';
 import { RunsScreen } from './screens/RunsScreen';
 import { UpstreamsScreen } from './screens/UpstreamsScreen';
@@ -48,6 +49,7 @@ export function App() {
           {screen === 'procedures' && <ProceduresScreen />}
           {screen === 'runs' && <RunsScreen />}
           {screen === 'requests' && <RequestsScreen />}
+          {screen === 'questions' && <QuestionsScreen />}
           {screen === 'upstreams' && <UpstreamsScreen />}
         </main>
         <OpenDialog />

@@ -21,7 +21,7 @@ pub use command::{
 pub use graph::{GraphFile, ServerInfo, ToolDef, Version};
 pub use limits::ExecutionLimits;
 pub use node::{
-    Branch, CommandCall, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind,
+    Ask, Branch, CommandCall, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind,
     Parallel, Retry, Switch, Transform,
 };
 pub use procedure::{FrontMatter, GuardDef, HubDef, PromptDef};

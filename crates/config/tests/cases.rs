@@ -184,6 +184,17 @@ fn describe_nodes(out: &mut String, nodes: &[NodeDef], depth: usize) {
             NodeKind::Mcp(mcp) => write!(out, " {}.{} {}", mcp.server, mcp.tool, args(&mcp.args)),
             NodeKind::Graph(call) => write!(out, " {} {}", call.tool, args(&call.args)),
             NodeKind::Command(call) => write!(out, " {}", args(&call.args)),
+            NodeKind::Ask(ask) => {
+                write!(out, " {}", args(&ask.message)).expect("a string");
+                if let Some(schema) = &ask.schema {
+                    write!(out, " for {}", schema.value()).expect("a string");
+                }
+                let target = |target: &Option<mcpgraph_config::Text>| {
+                    target.as_deref().unwrap_or("-").to_owned()
+                };
+                let (declined, late) = (target(&ask.on_decline), target(&ask.on_timeout));
+                write!(out, " declined → {declined}, late → {late}")
+            }
             NodeKind::Switch(switch) => {
                 for condition in &switch.conditions {
                     write!(out, " {} → {};", condition.rule.value(), condition.target)

@@ -127,6 +127,7 @@ codes! {
     NODE_UNKNOWN = "MG0303", "An expression reads a node that does not exist";
     SCHEMA_INVALID = "MG0304", "A JSON Schema is not valid";
     SCHEMA_NOT_OBJECT = "MG0305", "A tool's arguments are not an object";
+    ANSWER_SCHEMA = "MG0306", "A question wants an answer that nobody can fill in";
 
     // MG04xx: a run.
     RUN_EXPRESSION = "MG0401", "An expression failed";
@@ -143,6 +144,13 @@ codes! {
     RUN_REFUSED = "MG0420", "An argument is refused by a command";
     RUN_COMMAND_FAILED = "MG0421", "A command failed";
     RUN_ANSWER = "MG0422", "The answer to a command cannot be used";
+    RUN_DECLINED = "MG0430", "A person declined to answer";
+    RUN_UNANSWERED = "MG0431", "Nobody answered a question in time";
+    QUESTION_UNKNOWN = "MG0432", "An answer is to no question that waits";
+    QUESTION_ANSWERED = "MG0433", "A question has been answered";
+    QUESTION_OVER = "MG0434", "An answer comes too late";
+    QUESTION_FOREIGN = "MG0435", "A question was asked of somebody else";
+    ANSWER_UNFIT = "MG0436", "An answer does not fit the question";
 
     // MG044x: the toolkit.
     TOOLKIT_ARGUMENTS = "MG0440", "A tool of the toolkit was called with wrong arguments";

@@ -37,6 +37,8 @@ pub struct Call {
     pub task: TaskId,
     /// The step that wants it.
     pub step: StepId,
+    /// Where that step stands, which is the same in every execution of the run.
+    pub path: StepPath,
     /// The node that wants it.
     pub node: Arc<str>,
     /// What to call.

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcpgraph_expr::ExprError;
 use mcpgraph_graph::RetryOn;
@@ -56,6 +57,10 @@ pub enum ErrorKind {
     HookBlocked,
     /// A workflow came to its end without a response.
     NoResponse,
+    /// A person declined to answer.
+    Declined,
+    /// Nobody answered a question in time.
+    Unanswered,
     /// A fault of ours.
     Internal,
 }
@@ -64,6 +69,22 @@ impl RunError {
     /// An error that is not tied to a node yet.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), node: None, data: None }
+    }
+
+    /// Nobody answered a question within this time.
+    pub fn unanswered(limit: Duration) -> Self {
+        let message = format!(
+            "nobody answered within the node's timeoutMs ({} ms); add `onTimeout` to go on \
+             without an answer",
+            limit.as_millis()
+        );
+        Self::new(ErrorKind::Unanswered, message)
+    }
+
+    /// A person declined to answer.
+    pub fn declined() -> Self {
+        let message = "the question was declined; add `onDecline` to go on without an answer";
+        Self::new(ErrorKind::Declined, message)
     }
 
     /// The same error with what the other side said.
@@ -119,6 +140,8 @@ impl ErrorKind {
             Self::HookFailed => "hook_failed",
             Self::HookBlocked => "hook_blocked",
             Self::NoResponse => "no_response",
+            Self::Declined => "declined",
+            Self::Unanswered => "unanswered",
             Self::Internal => "internal",
         }
     }
@@ -142,6 +165,8 @@ impl ErrorKind {
             Self::HookFailed,
             Self::HookBlocked,
             Self::NoResponse,
+            Self::Declined,
+            Self::Unanswered,
             Self::Internal,
         ]
         .into_iter()
@@ -168,6 +193,8 @@ impl ErrorKind {
             Self::HookFailed => "MG0560",
             Self::HookBlocked => "MG0561",
             Self::NoResponse => "MG0562",
+            Self::Declined => "MG0430",
+            Self::Unanswered => "MG0431",
         }
     }
 

@@ -5,6 +5,7 @@ mod ahead;
 mod children;
 mod detached;
 mod flow;
+mod patience;
 mod pausing;
 mod steps;
 mod timers;
@@ -19,6 +20,7 @@ use mcpgraph_value::Value;
 use self::children::Children;
 use self::detached::Detached;
 pub use self::flow::Flow;
+use self::patience::Patience;
 pub use self::pausing::{NotChanged, Upcoming};
 use self::timers::Timers;
 use crate::{
@@ -47,6 +49,8 @@ pub struct Run {
     given: Given,
     /// How long it has stood still, in all.
     waited: Duration,
+    /// Waiting for people, which does not count as its time.
+    patience: Patience,
     /// What it came to, which is final while detached calls are still under way.
     answer: Option<Result<Value, RunError>>,
     outcome: Option<Result<Value, RunError>>,
@@ -111,8 +115,10 @@ enum State {
     Idle,
     /// An expression is being evaluated.
     Evaluating,
-    /// A tool is being called.
+    /// Something outside is being called.
     Calling,
+    /// A person is being asked.
+    Asking,
     /// Bodies inside it are being executed.
     Containing(Children),
 }
@@ -137,6 +143,7 @@ impl Run {
             is_paused: false,
             given,
             waited: Duration::ZERO,
+            patience: Patience::default(),
             answer: None,
             outcome: None,
             failing: None,
@@ -200,8 +207,10 @@ impl Run {
                     Err(error) => self.fail(step, error.into(), now),
                 }
             }
-            (State::Calling, Outcome::Called(outcome)) => {
-                live.state = State::Idle;
+            (State::Calling | State::Asking, Outcome::Called(outcome)) => {
+                if matches!(std::mem::replace(&mut live.state, State::Idle), State::Asking) {
+                    self.patience.ends(now);
+                }
                 match outcome {
                     Ok(output) => self.called(step, output, now),
                     Err(error) => self.fail(step, error, now),
@@ -216,8 +225,10 @@ impl Run {
         if self.outcome.is_some() {
             return None;
         }
-        let run = self.limits.execution_time;
-        Some(self.timers.next().map_or(run, |timer| timer.min(run)))
+        match self.time_limit() {
+            Some(run) => Some(self.timers.next().map_or(run, |timer| timer.min(run))),
+            None => self.timers.next(),
+        }
     }
 
     /// Lets time pass: nodes that took too long fail, retries that are due begin.
@@ -225,7 +236,7 @@ impl Run {
         if self.outcome.is_some() {
             return;
         }
-        if now >= self.limits.execution_time {
+        if self.is_out_of_time(now) {
             self.give_up(self.time_limit_error(), now);
             return;
         }
@@ -278,9 +289,14 @@ impl Run {
         self.context_bytes
     }
 
-    /// How much of the run's time is left.
-    pub fn time_left(&self, now: Duration) -> Duration {
-        self.limits.execution_time.saturating_sub(now)
+    /// When the run has had its time; none while it waits for a person.
+    fn time_limit(&self) -> Option<Duration> {
+        self.patience.spent().map(|spent| self.limits.execution_time.saturating_add(spent))
+    }
+
+    /// Whether the run has had its time.
+    fn is_out_of_time(&self, now: Duration) -> bool {
+        self.time_limit().is_some_and(|limit| now >= limit)
     }
 
     fn time_limit_error(&self) -> RunError {

@@ -9,7 +9,7 @@ use mcpgraph_journal::{Face, Origin, RunId, TraceContext};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::{Call, CallPeer, meta_key};
 use mcpgraph_mcp::version::Era;
-use mcpgraph_runtime::{Caller, Execution, Finished, Runtime};
+use mcpgraph_runtime::{Caller, Execution, Runtime};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -41,12 +41,12 @@ pub type Watch = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// Executes a run for a client: it hears of progress and is asked what upstream tools ask, its
 /// leaving cancels the run, and the record names it. `run` executes what it is given.
-pub async fn attend<R: Future<Output = Finished>>(
+pub async fn attend<R: Future>(
     call: &Call,
     execution: Execution,
     watch: Option<Watch>,
     run: impl FnOnce(Execution) -> R,
-) -> Finished {
+) -> R::Output {
     requests::becomes(call, execution.id);
     let (progress, told) = Progress::new(call.peer.progress_token().is_some());
     let caller = Arc::new(GraphCaller { peer: call.peer.clone(), progress, watch });
@@ -61,9 +61,26 @@ pub async fn attend<R: Future<Output = Finished>>(
         meta: node_meta(call),
         ..execution
     };
-    // The run owns the caller and with it the sender, so that the second ends after the first.
-    let (finished, ()) = tokio::join!(run(execution), tell(told, &call.peer));
-    finished
+    // A run that goes on by itself keeps the sender, and tells nobody from then on.
+    let mut told = told;
+    let mut running = std::pin::pin!(run(execution));
+    loop {
+        tokio::select! {
+            biased;
+            Some(params) = next(&mut told) => call.peer.progress(&params).await,
+            finished = &mut running => {
+                while let Some(Ok(params)) = told.as_mut().map(mpsc::Receiver::try_recv) {
+                    call.peer.progress(&params).await;
+                }
+                return finished;
+            }
+        }
+    }
+}
+
+/// Says that a request goes on with a run.
+pub(crate) fn becomes_run(call: &Call, run: RunId) {
+    requests::becomes(call, run);
 }
 
 /// Who asks for a run, as it is kept in the record.
@@ -77,6 +94,7 @@ pub fn origin(call: &Call) -> Origin {
         face: Face::Mcp,
         client: call.client.info.as_ref().map(|info| info.get().into()),
         protocol: Some(call.version().as_str().into()),
+        principal: call.client.principal.clone(),
         trace,
         parent: None,
         around: None,
@@ -93,11 +111,9 @@ fn node_meta(call: &Call) -> Vec<(String, Raw)> {
     meta
 }
 
-async fn tell(told: Option<mpsc::Receiver<Raw>>, peer: &CallPeer) {
-    let Some(mut told) = told else { return };
-    while let Some(params) = told.recv().await {
-        peer.progress(&params).await;
-    }
+/// The next that is to be told; none once there will be no more.
+async fn next(told: &mut Option<mpsc::Receiver<Raw>>) -> Option<Raw> {
+    told.as_mut()?.recv().await
 }
 
 /// The client behind a run.

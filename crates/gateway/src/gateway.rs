@@ -22,14 +22,16 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
 use crate::aliases::Aliases;
+use crate::apart::Apart;
 use crate::listing::{self, Kind, LIST_PATIENCE, Listed};
 use crate::parked::Parking;
 use crate::relay::{self, Params};
+use crate::seal::Seal;
 use crate::shown::Shown;
 use crate::tasks::{self, Tasks};
 use crate::view::View;
 use crate::workflows::Workflows;
-use crate::{Gate, Offer, about, adapt, call, discovery, result};
+use crate::{Gate, Offer, about, adapt, asking, call, discovery, result};
 
 /// The server behind every transport.
 pub struct Gateway {
@@ -38,6 +40,8 @@ pub struct Gateway {
     tasks: Tasks,
     /// Calls that wait for the answers of modern clients.
     parking: Arc<Parking>,
+    /// Runs that go on by themselves.
+    apart: Apart,
     broadcaster: Broadcaster,
     shown: Shown,
     aliases: Aliases,
@@ -69,6 +73,7 @@ impl Gateway {
             upstreams,
             tasks: Tasks::default(),
             parking: Arc::new(Parking::new()),
+            apart: Apart::default(),
             aliases: Aliases::default(),
             broadcaster,
             shown: Shown::default(),
@@ -120,6 +125,14 @@ impl Gateway {
         self.workflows.load_full()
     }
 
+    pub(crate) fn apart(&self) -> &Apart {
+        &self.apart
+    }
+
+    pub(crate) fn seal(&self) -> &Seal {
+        self.parking.seal()
+    }
+
     pub(crate) fn aliases(&self) -> &Aliases {
         &self.aliases
     }
@@ -132,6 +145,9 @@ impl Gateway {
     pub(crate) async fn list_tools(&self, view: &View, call: &Call) -> Raw {
         let mut tools: Vec<Raw> =
             view.own_tools().map(|tool| raw(&result::listed(tool, call.version()))).collect();
+        if view.is_asked() && view.offer.graph.tool(asking::CONTINUE).is_none() {
+            tools.push(asking::tool());
+        }
         if view.offer.discovers {
             tools.extend(discovery::tools());
             return listing::result(Kind::Tools, &tools, &[]);
@@ -164,6 +180,10 @@ impl Gateway {
                 name = relay::text(&params, "name")?;
             }
         }
+        if name == asking::CONTINUE && offer.graph.tool(&name).is_none() && view.is_asked() {
+            self.gate.count(&call.client, Some(&name))?;
+            return self.continue_run(view, call, &params).await;
+        }
         about(call, &name);
         self.gate.count(&call.client, Some(&name))?;
         if self.workflows.load().is_empty() {
@@ -186,6 +206,9 @@ impl Gateway {
         if let Some(tool) = offer.graph.tool(&name) {
             // Another tool of that name does not take the place of one that may not be seen.
             return if view.sees_own(&name) {
+                if offer.asks(&name) {
+                    return self.call_asking(view, call, &params, tool, around).await;
+                }
                 let input = arguments(&params)?;
                 let (graph, tool) = (Arc::clone(&offer.graph), Arc::clone(tool));
                 call::run(&offer.runtime, graph, tool, input, call, around).await
@@ -283,6 +306,9 @@ impl Gateway {
         tasks::require(&call.client)?;
         let params = relay::params(call)?;
         let id = relay::text(&params, "taskId")?;
+        if let Some(answer) = self.with_own_task(view, call, &id, &params).await {
+            return answer;
+        }
         about(call, &id);
         let server = self
             .tasks
@@ -318,6 +344,9 @@ impl Gateway {
             if let Some(found) = extensions.and_then(|all| all.get(tasks::EXTENSION)) {
                 all.insert("extensions", Map::from_iter([(tasks::EXTENSION, found.clone())]));
             }
+        }
+        if view.is_asked() && !all.contains_key("extensions") {
+            all.insert("extensions", Map::from_iter([(tasks::EXTENSION, Value::from(Map::new()))]));
         }
         all.into()
     }
@@ -381,7 +410,7 @@ impl Service for Gateway {
 }
 
 /// The arguments of a call; nothing stands for none.
-fn arguments(params: &Params) -> Result<Value, RpcError> {
+pub(crate) fn arguments(params: &Params) -> Result<Value, RpcError> {
     match params.get("arguments").map(|arguments| Value::from_json(arguments.get())) {
         None | Some(Ok(Value::Null)) => Ok(Value::object(Map::new())),
         Some(Ok(arguments @ Value::Object(_))) => Ok(arguments),

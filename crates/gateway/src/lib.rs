@@ -8,7 +8,9 @@
 
 mod adapt;
 mod aliases;
+mod apart;
 mod around;
+mod asking;
 mod call;
 mod discovery;
 mod gate;

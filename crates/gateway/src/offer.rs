@@ -29,6 +29,8 @@ pub struct Offer {
     pub(crate) late: Late,
     /// The collisions of names that were told of.
     pub(crate) told: Mutex<HashSet<Collision>>,
+    /// The tools that may ask people.
+    pub(crate) asking: HashSet<Arc<str>>,
     pub(crate) header_parameters: HashMap<Arc<str>, Arc<[HeaderParameter]>>,
 }
 
@@ -49,6 +51,8 @@ impl Offer {
                 (Arc::clone(&tool.name), found.into())
             })
             .collect();
+        let asking = graph.tools.iter().filter(|tool| tool.body.asks(&graph));
+        let asking = asking.map(|tool| Arc::clone(&tool.name)).collect();
         let server = &graph.server;
         let info =
             raw(&json!({ "name": server.name, "title": server.title, "version": server.version }));
@@ -62,12 +66,18 @@ impl Offer {
             discovers: false,
             late: Late::default(),
             told: Mutex::default(),
+            asking,
             header_parameters,
         }
     }
 }
 
 impl Offer {
+    /// Whether a call of a tool may ask people, and can: questions are kept in the store.
+    pub(crate) fn asks(&self, tool: &str) -> bool {
+        self.asking.contains(tool) && self.runtime.is_recorded()
+    }
+
     /// The same offer, with the tools of exposed servers to be found instead of listed.
     #[must_use]
     pub fn with_discovery(mut self, discovers: bool) -> Self {

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use mcpgraph_diagnostics::Code;
 use mcpgraph_engine::{ErrorKind, RunError};
 use mcpgraph_graph::{Tool, Workflow};
+use mcpgraph_journal::{Question, rfc3339};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::version::{Era, Version};
 use mcpgraph_runtime::Finished;
@@ -137,6 +139,49 @@ fn error_result(
     let meta: Map = Map::from_iter([(ERROR_META, Value::from(details))]);
     Map::from_iter([
         ("content", Value::from(vec![text_item(text)])),
+        ("isError", Value::from(true)),
+        ("_meta", meta.into()),
+    ])
+    .into()
+}
+
+/// The key under which a result that asks carries what programs want to know of the question.
+const QUESTION_META: &str = "mcpgraph/question";
+
+/// The result for a client that cannot be asked: what it is to ask, and how to go on.
+pub(crate) fn asked(question: &Question, handle: &str, tool: &Tool) -> Value {
+    let schema = question.schema.to_json();
+    let text = format!(
+        "`{}` asks, and goes on when it is answered:\n\n{}\n\nAsk the user. Then call \
+         `continue_run` with this `handle` and an `answer` that fits the schema below, or with \
+         `\"decline\"` as the answer.\n\nhandle: {handle}\nschema: {schema}",
+        question.tool, question.message
+    );
+    let mut details = Map::new();
+    details.insert("handle", handle);
+    details.insert("message", question.message.as_str());
+    details.insert("schema", question.schema.clone());
+    details.insert("expiresAt", rfc3339(question.expires));
+    details.insert("run", question.run.to_string());
+    let mut result: Map = Map::from_iter([("content", Value::from(vec![text_item(&text)]))]);
+    // What a client was promised as the structured result of the tool, a question is not.
+    if tool.output.is_some() {
+        result.insert("isError", true);
+    } else {
+        result.insert("structuredContent", details.clone());
+    }
+    result.insert("_meta", Map::from_iter([(QUESTION_META, Value::from(details))]));
+    result.into()
+}
+
+/// The result of an answer that does not count.
+pub(crate) fn refused(text: &str, code: Code) -> Value {
+    let mut details: Map = Map::from_iter([("code", code.id())]);
+    details.insert("message", text);
+    let text = format!("{text}\n\n{}", code.id());
+    let meta: Map = Map::from_iter([(ERROR_META, Value::from(details))]);
+    Map::from_iter([
+        ("content", Value::from(vec![text_item(&text)])),
         ("isError", Value::from(true)),
         ("_meta", meta.into()),
     ])

@@ -76,6 +76,18 @@ impl Bound {
         })
     }
 
+    /// What a ticket is bound to: nothing. Whose it is and what it is for, it says itself, so that
+    /// one that is used wrongly can be told from one that was touched.
+    pub(crate) fn ticket() -> Self {
+        let (server, method) = (String::new(), "ticket".to_owned());
+        Self { principal: None, server, method, params: Digest::of("") }
+    }
+
+    /// A name for it that is short and says nothing.
+    pub(crate) fn name(&self) -> String {
+        Digest::of(self.to_bytes()).to_string()
+    }
+
     fn to_bytes(&self) -> Vec<u8> {
         let Self { principal, server, method, params } = self;
         raw(&(principal.as_deref(), server, method, params.to_string())).get().into()
@@ -119,11 +131,22 @@ impl Seal {
 
     /// The state that a client was given, if it is its own and the request is the same.
     pub(crate) fn open(&self, text: &str, bound: &Bound, now: Instant) -> Result<Raw, RpcError> {
+        self.open_within(text, bound, now, CLIENT_PATIENCE)
+    }
+
+    /// The same, for what may have been sealed for so long.
+    pub(crate) fn open_within(
+        &self,
+        text: &str,
+        bound: &Bound,
+        now: Instant,
+        patience: Duration,
+    ) -> Result<Raw, RpcError> {
         let (made, state) = self.opened(text, bound).ok_or_else(foreign)?;
-        if Duration::from_millis(self.age(now).saturating_sub(made)) > CLIENT_PATIENCE {
+        if Duration::from_millis(self.age(now).saturating_sub(made)) > patience {
             return Err(RpcError::invalid_params(format!(
                 "`{STATE}` is older than {} s; call again without it",
-                CLIENT_PATIENCE.as_secs()
+                patience.as_secs()
             )));
         }
         Ok(state)

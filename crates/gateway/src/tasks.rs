@@ -1,4 +1,6 @@
-//! Which server a task runs on, and who may ask for it.
+//! Which server a task runs on, and who may ask for it. Those of our own runs are in [`own`].
+
+mod own;
 
 use std::sync::Arc;
 
@@ -9,6 +11,8 @@ use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
+
+pub(crate) use self::own::created;
 
 /// The extension that tasks are, as both sides name it among their capabilities.
 pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -71,15 +75,21 @@ impl Tasks {
     }
 }
 
-/// Refuses a client that did not say that it knows tasks.
-pub(crate) fn require(client: &Client) -> Result<(), RpcError> {
+/// Whether a client said that it knows tasks.
+pub(crate) fn knows(client: &Client) -> bool {
     let capabilities = Value::from_json(client.capabilities.get()).unwrap_or_default();
-    match capabilities.get("extensions").and_then(|extensions| extensions.get(EXTENSION)) {
-        Some(Value::Object(_)) => Ok(()),
-        _ => Err(RpcError::new(
-            code::MISSING_CLIENT_CAPABILITY,
-            format!("the client did not declare the extension `{EXTENSION}`, which tasks need"),
-        )
-        .with_data(&json!({ "requiredCapabilities": { "extensions": { EXTENSION: {} } } }))),
+    let extensions = capabilities.get("extensions");
+    matches!(extensions.and_then(|all| all.get(EXTENSION)), Some(Value::Object(_)))
+}
+
+/// Refuses a client that did not.
+pub(crate) fn require(client: &Client) -> Result<(), RpcError> {
+    if knows(client) {
+        return Ok(());
     }
+    Err(RpcError::new(
+        code::MISSING_CLIENT_CAPABILITY,
+        format!("the client did not declare the extension `{EXTENSION}`, which tasks need"),
+    )
+    .with_data(&json!({ "requiredCapabilities": { "extensions": { EXTENSION: {} } } })))
 }

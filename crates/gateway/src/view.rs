@@ -41,6 +41,11 @@ impl View {
         self.grant.sees_tool(GRAPH, name)
     }
 
+    /// Whether there is a tool for the client that may ask it.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.own_tools().any(|tool| self.offer.asks(&tool.name))
+    }
+
     /// The tools of the graph.
     pub(crate) fn own_tools(&self) -> impl Iterator<Item = &Arc<Tool>> {
         self.offer.graph().tools.iter().filter(|tool| self.sees_own(&tool.name))

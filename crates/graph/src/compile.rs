@@ -4,6 +4,7 @@
 //! positions, expressions and schemas are compiled, and then the finished body is checked for
 //! nodes that are never reached.
 
+mod ask;
 mod body;
 mod command;
 mod reach;

@@ -116,8 +116,8 @@ impl Drawing {
         } else if let Some(next) = node.next {
             edge(next, String::new(), false);
         }
-        if let Some(handler) = node.on_error {
-            edge(handler, "error".to_owned(), true);
+        for (why, handler) in node.exits() {
+            edge(handler, why.to_owned(), true);
         }
     }
 }

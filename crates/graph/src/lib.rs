@@ -6,6 +6,7 @@
 //!
 //! It knows nothing of time, input or output, and nothing of how a graph is run.
 
+mod ask;
 mod compile;
 mod digest;
 mod draw;
@@ -18,6 +19,7 @@ mod schema;
 mod template;
 mod workflow;
 
+pub use ask::Ask;
 pub use compile::{compile, script_problem};
 pub use digest::{Digest, NotADigest};
 pub use draw::{dot, mermaid};

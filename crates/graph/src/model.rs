@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +7,7 @@ use mcpgraph_command::Command;
 use mcpgraph_expr::{JsonLogic, Jsonata};
 use mcpgraph_value::Value;
 
-use crate::{Digest, Hook, Limits, Schema, Template, Workflow};
+use crate::{Ask, Digest, Hook, Limits, Schema, Template, Workflow};
 
 /// All tools of a file, compiled and immutable.
 #[derive(Debug)]
@@ -159,6 +160,8 @@ pub enum Target {
     Hook(Arc<Hook>),
     /// What a workflow is put around.
     Wrapped,
+    /// A person, who may take days to answer.
+    Ask(Arc<Ask>),
 }
 
 /// One condition of a switch.
@@ -217,8 +220,18 @@ impl Graph {
 
 impl Kind {
     /// The words for all kinds.
-    pub const NAMES: [&'static str; 9] =
-        ["entry", "exit", "transform", "switch", "mcp", "foreach", "parallel", "graph", "command"];
+    pub const NAMES: [&'static str; 10] = [
+        "entry",
+        "exit",
+        "transform",
+        "switch",
+        "mcp",
+        "foreach",
+        "parallel",
+        "graph",
+        "command",
+        "ask",
+    ];
 
     /// The words for the kinds that only workflows have.
     pub const WORKFLOW_NAMES: [&'static str; 4] = ["start", "end", "mcp-call", "hook"];
@@ -251,7 +264,7 @@ impl Kind {
 
 impl Target {
     /// The types of all nodes that call something.
-    pub const KINDS: [&'static str; 2] = ["mcp", "command"];
+    pub const KINDS: [&'static str; 3] = ["mcp", "command", "ask"];
 
     /// The type of the nodes that call it.
     pub fn kind(&self) -> &'static str {
@@ -260,7 +273,13 @@ impl Target {
             Self::Command(_) => "command",
             Self::Hook(_) => "hook",
             Self::Wrapped => "mcp-call",
+            Self::Ask(_) => "ask",
         }
+    }
+
+    /// Whether the time that it takes is somebody's else than the run's.
+    pub fn is_patient(&self) -> bool {
+        matches!(self, Self::Ask(_))
     }
 }
 
@@ -275,13 +294,50 @@ impl fmt::Display for Target {
                 None => write!(f, "a hook of {}", hook.workflow),
             },
             Self::Wrapped => f.write_str("what the workflow is put around"),
+            Self::Ask(_) => f.write_str("a person"),
         }
+    }
+}
+
+// === impl Body ===
+
+impl Body {
+    /// Whether a person may be asked on the way, also in tools of the same graph that it calls.
+    pub fn asks(&self, graph: &Graph) -> bool {
+        self.asks_besides(graph, &mut BTreeSet::new())
+    }
+
+    /// The same; `seen` are the tools that have been looked at.
+    fn asks_besides<'g>(&'g self, graph: &'g Graph, seen: &mut BTreeSet<&'g str>) -> bool {
+        self.nodes.iter().any(|node| match &node.kind {
+            Kind::Call { target, .. } => matches!(target, Target::Ask(_)),
+            Kind::Foreach { body, .. } => body.asks_besides(graph, seen),
+            Kind::Parallel { branches, .. } => {
+                branches.iter().any(|(_, body)| body.asks_besides(graph, seen))
+            }
+            Kind::Graph { tool, .. } => {
+                seen.insert(tool)
+                    && graph.tool(tool).is_some_and(|tool| tool.body.asks_besides(graph, seen))
+            }
+            _ => false,
+        })
     }
 }
 
 // === impl Node ===
 
 impl Node {
+    /// The nodes that take over when this one does not go on as planned, with why.
+    pub fn exits(&self) -> impl Iterator<Item = (&'static str, NodeIx)> {
+        let (declined, late) = match &self.kind {
+            Kind::Call { target: Target::Ask(ask), .. } => (ask.on_decline, ask.on_timeout),
+            _ => (None, None),
+        };
+        [("declined", declined), ("no answer", late), ("error", self.on_error)]
+            .into_iter()
+            .filter_map(|(why, target)| Some((why, target?)))
+    }
+
     /// The pause before retry number `attempt` (1 is the first retry): doubled each time, at most
     /// a minute.
     pub fn backoff(&self, attempt: u32) -> Duration {

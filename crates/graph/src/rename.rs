@@ -33,7 +33,7 @@ impl Renaming<'_> {
         let Value::Object(members) = node else { return node.clone() };
         let renamed = members.iter().map(|(key, value)| {
             let value = match &**key {
-                "id" | "onError" => self.name(value),
+                "id" | "onError" | "onDecline" | "onTimeout" => self.name(value),
                 // A node of a workflow may lead to several.
                 "next" => match value {
                     Value::Array(_) => each_item(value, |name| self.name(name)),
@@ -51,7 +51,7 @@ impl Renaming<'_> {
                     Value::String(_) => self.expression(value),
                     _ => member(value, "expr", |text| self.expression(text)),
                 },
-                "args" => self.arguments(value),
+                "args" | "message" => self.arguments(value),
                 "body" => self.nodes(value),
                 "branches" => each_member(value, |branch| self.nodes(branch)),
                 _ => value.clone(),

@@ -1,6 +1,6 @@
-//! Keeps runs: their events, the payloads in them and the definitions they ran. Beside them it keeps
-//! the log of requests, workflows and the scripts their hooks share, and what several processes have
-//! in common (see `common`), without knowing what they say.
+//! Keeps runs: their events, the payloads in them, the definitions they ran and what they ask
+//! people. Beside them it keeps the log of requests, workflows and the scripts their hooks share,
+//! and what several processes have in common (see `common`), without knowing what they say.
 //!
 //! This crate owns what is written about a run, how it is found again and when it is forgotten.
 //! Everything it tells of a run is a function of the run's events.
@@ -28,6 +28,7 @@ mod numbers;
 mod options;
 mod origin;
 mod present;
+mod questions;
 mod read;
 mod recorder;
 mod request;
@@ -49,6 +50,7 @@ pub use mcpgraph_graph::{Digest, NotADigest};
 pub use options::{JournalOptions, Redaction, Retention};
 pub use origin::{Face, Origin, Parent, TraceContext};
 pub use present::rfc3339;
+pub use questions::{Ending, NewQuestion, Question, QuestionId, QuestionState};
 pub use recorder::{Delivery, NewRun, RunRecorder};
 pub use request::{
     KeptRequest, Request, RequestFilter, RequestListing, RequestStatus, RequestToken,

@@ -13,6 +13,9 @@ pub struct Origin {
     pub client: Option<Arc<str>>,
     /// The protocol version it speaks.
     pub protocol: Option<Arc<str>>,
+    /// Who it is: only the same may ask for what the run came to, and answer what it asks. None
+    /// where nobody has to say. An exported run does not say.
+    pub principal: Option<Arc<str>>,
     /// The trace the call belongs to.
     pub trace: Option<TraceContext>,
     /// The run whose record this one goes on from.

@@ -9,8 +9,8 @@ use mcpgraph_engine::{ErrorKind, PauseReason};
 use mcpgraph_value::{Map, Value};
 
 use crate::{
-    JournalStatus, KeptRequest, NodeStats, Origin, Payload, RequestListing, RunSummary, StepRecord,
-    StoredError, StoredEvent, Truncated,
+    JournalStatus, KeptRequest, NodeStats, Origin, Payload, Question, RequestListing, RunSummary,
+    StepRecord, StoredError, StoredEvent, Truncated,
 };
 
 /// A span of time in milliseconds.
@@ -333,6 +333,26 @@ impl JournalStatus {
             ("lastError", self.last_error.clone().into()),
         ])
         .into()
+    }
+}
+
+impl Question {
+    /// The question as faces show it.
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("id", self.id.to_string());
+        map.insert("run", self.run.to_string());
+        map.insert("tool", self.tool.as_str());
+        map.insert("node", self.node.as_str());
+        map.insert("path", self.path.as_str());
+        map.insert("message", self.message.as_str());
+        map.insert("schema", self.schema.clone());
+        if let Some(principal) = &self.principal {
+            map.insert("caller", principal.as_str());
+        }
+        map.insert("askedAt", rfc3339(self.asked));
+        map.insert("expiresAt", rfc3339(self.expires));
+        map.into()
     }
 }
 

@@ -14,6 +14,7 @@ mod history;
 mod init;
 mod logging;
 mod output;
+mod questions;
 mod requests;
 mod run;
 mod runs;
@@ -147,6 +148,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Run(args) => run::run(args, &history),
         Command::Runs(args) => runs::runs(args, &history),
         Command::Requests(args) => requests::requests(args, &history),
+        Command::Questions(args) => questions::questions(args, &history),
         Command::Workflows(args) => workflows::workflows(args, &history),
         Command::Tokens(args) => tokens::tokens(args, &history),
         Command::Check(args) => check::check(&args, &history),

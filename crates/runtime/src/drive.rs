@@ -25,8 +25,8 @@ use crate::evaluate::Evaluator;
 use crate::live::Entered;
 use crate::watch::Watchers;
 use crate::{
-    Caller, DebugSession, EffectCall, Effects, Finished, Instruments, Observer, RunStart, Said,
-    Silent, Wrapped,
+    Asker, Caller, DebugSession, EffectCall, Effects, Finished, Instruments, Observer, Questions,
+    RunStart, Said, Silent, Wrapped,
 };
 
 /// Executes runs. One serves any number of them at once; they share nothing but it.
@@ -106,6 +106,16 @@ impl Runtime {
         self
     }
 
+    /// Whether its runs are recorded.
+    pub fn is_recorded(&self) -> bool {
+        self.instruments.journal.is_some()
+    }
+
+    /// Where its runs ask people; none where they are not recorded.
+    pub fn questions(&self) -> Option<Questions> {
+        self.instruments.journal.as_ref().map(|journal| Questions::new(Arc::clone(journal)))
+    }
+
     /// Executes a run to its end. A panic in it is its error and nobody else's.
     pub async fn execute(&self, execution: Execution) -> Finished {
         self.guarded(execution, None).await
@@ -161,6 +171,12 @@ impl Runtime {
                 started: clock.began(),
             })
         });
+        let asker = journal.as_ref().map(|journal| Asker {
+            questions: Questions::new(Arc::clone(journal)),
+            run: id,
+            tool: Arc::clone(&tool.name),
+            principal: origin.principal.clone(),
+        });
         let mut watchers = Watchers::new(observers, recorder, caller);
         let span = log_span(id, &tool, &origin, &watchers);
         let run = match begun {
@@ -184,6 +200,7 @@ impl Runtime {
             cancel,
             meta,
             wrapped,
+            asker,
             answer,
             work: Work {
                 running: FuturesUnordered::new(),
@@ -231,6 +248,7 @@ struct Drive<'a> {
     cancel: CancellationToken,
     meta: Vec<(String, Raw)>,
     wrapped: Option<Arc<dyn Wrapped>>,
+    asker: Option<Asker>,
     answer: Option<oneshot::Sender<Finished>>,
     work: Work<'a>,
     /// Room for what happened in a step.
@@ -297,11 +315,13 @@ impl Drive<'_> {
                 let effects = &self.runtime.effects;
                 let said = self.work.listen(task, call.step);
                 let wrapped = self.wrapped.clone();
+                let asker = self.asker.clone();
                 self.work.add(task, |cancel| async move {
                     Outcome::Called(match (&call.target, wrapped) {
                         (Target::Wrapped, Some(wrapped)) => wrapped.call(call.args, cancel).await,
                         _ => {
-                            let call = EffectCall { call, cancel, caller, meta, trace, said };
+                            let call =
+                                EffectCall { call, cancel, caller, meta, trace, said, asker };
                             effects.call(call).await
                         }
                     })

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::hooks::Hooks;
-use crate::{Caller, commands, tools};
+use crate::{Asker, Caller, asking, commands, tools};
 
 /// Carries out what runs do outside of themselves.
 #[async_trait]
@@ -36,6 +36,8 @@ pub struct EffectCall {
     pub trace: Option<TraceContext>,
     /// Takes what is said on the way, for the record of the run.
     pub said: Said,
+    /// Asks people for the run; none where runs are not recorded.
+    pub asker: Option<Asker>,
 }
 
 /// What a workflow is put around: another workflow, or the call itself.
@@ -97,6 +99,7 @@ impl Effects for World {
             }
             Target::Command(command) => commands::run(&self.backends, &command, &call.call).await,
             Target::Hook(hook) => self.hooks.run(&hook, &self.upstreams, call).await,
+            Target::Ask(ask) => asking::ask(call, &ask).await,
             // Whoever asked for the run makes it.
             Target::Wrapped => Err(nothing_wrapped()),
         }

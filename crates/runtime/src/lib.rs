@@ -6,6 +6,7 @@
 //!
 //! It must not know HTTP, the command line or who is asking: callers see a run through [`Caller`].
 
+mod asking;
 mod caller;
 mod clock;
 mod commands;
@@ -24,6 +25,7 @@ mod sessions;
 mod tools;
 mod watch;
 
+pub use asking::{Asker, Questions, Refused, Reply};
 pub use caller::{Caller, Silent};
 pub use control::{MAX_BREAKPOINTS, Unclear};
 pub use debug::{Breakpoint, DebugSession, DebugState, Debugger, Move, RunEnded, When};

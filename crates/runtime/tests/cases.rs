@@ -122,7 +122,8 @@ fn whole_file(case: &Case<'_>) -> Result<String, String> {
     }
     let answers = Value::from_json(case.answers).map_err(|error| error.to_string())?;
     let tools = answers.as_object().ok_or("answers are an object")?;
-    let servers: BTreeSet<&str> = tools.keys().filter_map(|tool| tool.split('.').next()).collect();
+    let servers: BTreeSet<&str> =
+        tools.keys().filter_map(|tool| tool.split_once('.')).map(|(server, _)| server).collect();
     if !servers.is_empty() && !text.contains("mcpServers:") {
         let servers: Vec<String> =
             servers.iter().map(|server| format!("{server}: {{ command: scripted }}")).collect();

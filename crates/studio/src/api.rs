@@ -23,8 +23,8 @@ use mcpgraph_value::Value;
 use crate::problem::Problem;
 use crate::procedures::{self, ReadProcedures};
 use crate::{
-    control, documents, events, expressions, find, fork, pages, requests, runs, upstreams,
-    workflows,
+    control, documents, events, expressions, find, fork, pages, questions, requests, runs,
+    upstreams, workflows,
 };
 
 /// The largest body a request may have.
@@ -96,6 +96,8 @@ pub fn router(studio: Studio) -> Router {
         .route("/api/stats", get(runs::stats))
         .route("/api/changes", get(events::changes))
         .route("/api/requests", get(requests::list))
+        .route("/api/questions", get(questions::list))
+        .route("/api/questions/{id}", post(questions::answer))
         .route("/api/runs", get(runs::list).post(control::start))
         .route("/api/runs/{id}", get(runs::show).delete(runs::remove))
         .route("/api/runs/{id}/export", get(runs::export))

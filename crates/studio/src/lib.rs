@@ -17,6 +17,7 @@ mod fork;
 mod pages;
 mod problem;
 mod procedures;
+mod questions;
 mod report;
 mod requests;
 mod runs;

@@ -157,6 +157,8 @@ fn link(link: &Link) -> serde_json::Value {
             LinkKind::Case { .. } => "case",
             LinkKind::Otherwise => "otherwise",
             LinkKind::Error => "error",
+            LinkKind::Declined => "declined",
+            LinkKind::Unanswered => "unanswered",
             LinkKind::Worded(_) => "worded",
         },
         "back": link.is_back,
@@ -168,7 +170,11 @@ fn link(link: &Link) -> serde_json::Value {
             shown["rule"] = json!(rule);
         }
         LinkKind::Worded(text) => shown["text"] = json!(text),
-        LinkKind::Next | LinkKind::Otherwise | LinkKind::Error => {}
+        LinkKind::Next
+        | LinkKind::Otherwise
+        | LinkKind::Error
+        | LinkKind::Declined
+        | LinkKind::Unanswered => {}
     }
     shown
 }

@@ -187,7 +187,9 @@ pub(crate) fn effects<'e>(all: impl IntoIterator<Item = &'e Target>) -> Vec<serd
         Target::Command(command) => {
             json!({ "backend": command.backend.name, "command": command.label() })
         }
-        Target::Hook(_) | Target::Wrapped => json!({ "effect": target.to_string() }),
+        Target::Hook(_) | Target::Wrapped | Target::Ask(_) => {
+            json!({ "effect": target.to_string() })
+        }
     };
     all.into_iter().map(effect).collect()
 }

@@ -14,6 +14,7 @@ import type {
   LoggedRequest,
   ProcedureSummary,
   ProcedureView,
+  Question,
   Report,
   RequestStatus,
   RunStatus,
@@ -141,6 +142,10 @@ export const api = {
     get<{ requests: LoggedRequest[]; next: number | null }>(
       `/api/requests?${listed(filter, before)}`,
     ),
+  questions: () => get<{ questions: Question[] }>('/api/questions'),
+  answer: (id: string, answer: JsonObject) =>
+    post<unknown>(`/api/questions/${part(id)}`, { answer }),
+  decline: (id: string) => post<unknown>(`/api/questions/${part(id)}`, { decline: true }),
   run: (id: string) => get<RunSummary>(`/api/runs/${id}`),
   edited: (id: string) => get<{ edited: string[] }>(`/api/runs/${id}/edited`),
   removeRun: (id: string) => send<unknown>('DELETE', `/api/runs/${id}`),

@@ -65,6 +65,7 @@ export type NodeKind =
   | 'parallel'
   | 'graph'
   | 'command'
+  | 'ask'
   | 'branch'
   | 'start'
   | 'end'
@@ -88,7 +89,14 @@ export interface PlacedNode {
   pinned: boolean;
 }
 
-export type LinkKind = 'next' | 'case' | 'otherwise' | 'error' | 'worded';
+export type LinkKind =
+  | 'next'
+  | 'case'
+  | 'otherwise'
+  | 'error'
+  | 'declined'
+  | 'unanswered'
+  | 'worded';
 
 export interface GraphLink {
   from: string;
@@ -170,6 +178,19 @@ export interface LoggedRequest {
   token?: { id: string; name: string | null };
   client?: string;
   run?: string;
+}
+
+/** What a run asks a person. */
+export interface Question {
+  id: string;
+  run: string;
+  tool: string;
+  node: string;
+  message: string;
+  schema: JsonObject;
+  caller?: string;
+  askedAt: string;
+  expiresAt: string;
 }
 
 export interface RunError {

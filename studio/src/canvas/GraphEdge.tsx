@@ -9,7 +9,16 @@ import { type Box, type Point, routeOf } from './geometry';
 /** Below this zoom texts cannot be read and are not drawn. */
 const LABEL_ZOOM = 0.45;
 
-const WORDS = { otherwise: 'otherwise', error: 'on error', next: '' };
+const WORDS = {
+  otherwise: 'otherwise',
+  error: 'on error',
+  declined: 'declined',
+  unanswered: 'no answer',
+  next: '',
+};
+
+/** The edges of what does not go as planned. */
+const HANDLERS = new Set<GraphLink['kind']>(['error', 'declined', 'unanswered']);
 
 /** What stands at an edge. */
 function textOf(link: GraphLink): string {
@@ -26,7 +35,7 @@ function GraphEdge({ data, source, target }: EdgeProps<LinkEdge>) {
   const bends = link.bends.map(([x, y]): Point => [x + around.x, y + around.y]);
   const route = routeOf(from, to, link.back ? data.side : null, bends, data.off);
   const text = textOf(link);
-  const classes = [link.kind === 'error' && 'error', state].filter(Boolean).join(' ');
+  const classes = [HANDLERS.has(link.kind) && 'error', state].filter(Boolean).join(' ');
   return (
     <>
       <BaseEdge path={route.path} className={`edge-path ${classes}`} interactionWidth={18} />

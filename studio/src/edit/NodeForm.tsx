@@ -6,6 +6,7 @@ import { useEditor } from '../state/editor';
 import { useLocation } from '../state/location';
 import { Button } from '../ui/Button';
 import { Icon, kindIcon } from '../ui/Icon';
+import { AskForm } from './AskForm';
 import { CallForm, SubGraphForm } from './CallForm';
 import { CommandForm } from './CommandForm';
 import { ChoiceField, CodeField, TextField } from './Controls';
@@ -167,6 +168,8 @@ function KindForm({ view, node, targets, onChange }: KindProps) {
       );
     case 'hook':
       return <HookForm node={node} onChange={onChange} />;
+    case 'ask':
+      return <AskForm node={node} targets={targets} onChange={onChange} />;
     case 'command':
       return <CommandForm view={view} node={node} onChange={onChange} />;
     case 'switch':

@@ -123,6 +123,8 @@ export function template(tool: GraphDefinition, type: string, server?: string): 
       return { id: id('graph'), type, tool: 'tool', args: {} };
     case 'command':
       return { id: id('command'), type, command: { template: '' }, args: {} };
+    case 'ask':
+      return { id: id('ask'), type, message: 'Shall it go on?' };
     default:
       return { id: id(type), type };
   }
@@ -160,6 +162,13 @@ function withDefault(node: NodeDefinition, target: string | undefined): NodeDefi
 export const conditionsOf = (node: NodeDefinition): JsonObject[] =>
   Array.isArray(node.conditions) ? node.conditions.filter(isObject) : [];
 
+/** The keys that name who takes over when a node does not go on as planned. */
+const HANDLERS: Partial<Record<Connection, string>> = {
+  error: 'onError',
+  declined: 'onDecline',
+  unanswered: 'onTimeout',
+};
+
 /** The tool with an edge more. */
 export function connect(
   tool: GraphDefinition,
@@ -168,7 +177,8 @@ export function connect(
   as: Connection,
 ): GraphDefinition {
   return mapNode(tool, from, (node) => {
-    if (as === 'error') return { ...node, onError: to };
+    const handler = HANDLERS[as];
+    if (handler) return { ...node, [handler]: to };
     return node.type === 'switch' ? connectSwitch(node, to, as) : { ...node, next: to };
   });
 }
@@ -212,7 +222,9 @@ export function disconnect(tool: GraphDefinition, link: GraphLink): GraphDefinit
   return mapNode(tool, link.from, (node) => {
     switch (link.kind) {
       case 'error':
-        return setMember(node, 'onError', undefined);
+      case 'declined':
+      case 'unanswered':
+        return setMember(node, HANDLERS[link.kind] ?? 'onError', undefined);
       case 'next':
         return setMember(node, 'next', undefined);
       case 'case':
@@ -230,7 +242,7 @@ export function removeNode(tool: GraphDefinition, id: string): GraphDefinition {
   const onwards = typeof next === 'string' && next !== id ? next : undefined;
   const redirected = (node: NodeDefinition): NodeDefinition => {
     let changed = node;
-    for (const key of ['next', 'onError']) {
+    for (const key of ['next', ...Object.values(HANDLERS)]) {
       if (node[key] === id) changed = setMember(changed, key, onwards);
     }
     return redirectSwitch(changed, id, onwards);

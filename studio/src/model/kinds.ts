@@ -18,6 +18,7 @@ export const KINDS: Record<NodeKind, KindInfo> = {
   parallel: { label: 'Parallel', about: 'Runs its branches side by side and waits for all' },
   graph: { label: 'Sub-graph', about: 'Calls another tool of this file' },
   command: { label: 'Command', about: 'Sends a command to a program, a database or a service' },
+  ask: { label: 'Question', about: 'Asks a person and waits for the answer' },
   branch: { label: 'Branch', about: 'A branch of a parallel node' },
   start: { label: 'Start', about: 'Where the workflow begins, with the request' },
   end: { label: 'End', about: 'Where the workflow ends, with the response' },
@@ -42,6 +43,12 @@ export function expressionOf(node: NodeDefinition): string | null {
   const holder = node.type === 'foreach' ? node.items : object(node.transform)?.expr;
   const text = typeof holder === 'string' ? holder : object(holder)?.expr;
   return typeof text === 'string' ? text : null;
+}
+
+/** What an `ask` node asks: its text, or the expression that gives it. */
+export function messageOf(node: NodeDefinition): string {
+  const text = typeof node.message === 'string' ? node.message : object(node.message)?.expr;
+  return typeof text === 'string' ? text : '';
 }
 
 /** What a node does, in the second line of its card. */
@@ -70,6 +77,8 @@ export function summary(node: NodeDefinition | undefined): string {
       return plural(Object.keys(object(node.branches) ?? {}).length, 'branch', 'branches');
     case 'command':
       return commandText(object(node.command));
+    case 'ask':
+      return oneLine(messageOf(node));
     case 'hook':
       return hookText(object(node.hook));
     case 'start':

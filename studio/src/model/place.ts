@@ -5,6 +5,7 @@ const SCREENS = [
   'procedures',
   'runs',
   'requests',
+  'questions',
   'upstreams',
 ] as const;
 

@@ -12,6 +12,7 @@ const SCREENS: { id: Screen; label: string }[] = [
   { id: 'procedures', label: 'Procedures' },
   { id: 'runs', label: 'Runs' },
   { id: 'requests', label: 'Requests' },
+  { id: 'questions', label: 'Questions' },
   { id: 'upstreams', label: 'Upstreams' },
 ];
 

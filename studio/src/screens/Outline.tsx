@@ -92,6 +92,10 @@ function leadsTo(link: GraphLink): string {
       return `otherwise ${link.to}${back}`;
     case 'error':
       return `on error ${link.to}${back}`;
+    case 'declined':
+      return `if declined ${link.to}${back}`;
+    case 'unanswered':
+      return `without an answer ${link.to}${back}`;
     case 'worded':
       return `if ${link.text} then ${link.to}${back}`;
     case 'next':

@@ -35,18 +35,19 @@ impl Dialect {
     }
 }
 
-/// Whether a node, or one inside it, has an `{expr: …}` in its `args`.
+/// Whether a node, or one inside it, has an `{expr: …}` in its `args` or as its `message`.
 fn uses_expr(node: &Arc<Tree>) -> bool {
     let in_args = node
         .get("args")
         .is_some_and(|args| args.value.members().iter().any(|member| contains_expr(&member.value)));
+    let in_message = node.get("message").is_some_and(|message| contains_expr(&message.value));
     let body = node.get("body").into_iter().flat_map(|body| body.value.items());
     let branches = node
         .get("branches")
         .into_iter()
         .flat_map(|branches| branches.value.members())
         .flat_map(|branch| branch.value.items());
-    in_args || body.chain(branches).any(uses_expr)
+    in_args || in_message || body.chain(branches).any(uses_expr)
 }
 
 fn contains_expr(tree: &Arc<Tree>) -> bool {
@@ -72,8 +73,12 @@ pub(super) fn args(
     object(read, span)
 }
 
-/// One argument.
-fn argument(member: &Member, dialect: Dialect, problems: &mut Problems) -> Spanned<ArgValue> {
+/// One argument, or another member that is written like one.
+pub(super) fn argument(
+    member: &Member,
+    dialect: Dialect,
+    problems: &mut Problems,
+) -> Spanned<ArgValue> {
     let tree = &member.value;
     let dollar = tree.as_text().filter(|text| text.starts_with('$'));
     match (dialect, dollar) {

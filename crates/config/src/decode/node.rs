@@ -3,15 +3,15 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::codes;
 
-use super::args::{Dialect, args};
+use super::args::{self, Dialect, args};
 use super::command;
 use super::problems::{Problems, quoted};
 use super::record::{Record, Strangers, text_of, word_of, wrong_type};
 use super::switch::switch;
 use crate::keys::{ANY_NODE, EXPRESSION, RETRY, Shape, kind_table};
 use crate::model::{
-    Branch, CommandCall, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind, Parallel, Retry,
-    Spanned, Transform,
+    ArgValue, Ask, Branch, CommandCall, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind,
+    Parallel, Retry, Spanned, Transform,
 };
 use crate::{Kind, Style, Text, Tree};
 
@@ -91,8 +91,37 @@ fn kind(
             let args = args(record, dialect, problems);
             NodeKind::Command(Box::new(CommandCall { command: command?, args }))
         }
+        "ask" => NodeKind::Ask(Box::new(ask(record, dialect, problems)?)),
         _ => return None,
     })
+}
+
+fn ask(record: &Record<'_>, dialect: Dialect, problems: &mut Problems) -> Option<Ask> {
+    let message = record.member("message").and_then(|member| {
+        let tree = &member.value;
+        if matches!(tree.kind, Kind::String(_)) {
+            // Reports a text that asks nothing.
+            text_of(Shape::Name, tree, "message", problems)?;
+        }
+        let message = args::argument(member, dialect, problems);
+        let is_text = match &message.value {
+            ArgValue::Literal(value) => value.as_str().is_some(),
+            ArgValue::Expr(_) => true,
+            ArgValue::Object(_) | ArgValue::Array(_) => false,
+        };
+        if !is_text {
+            let shape = Shape::Either(&Shape::Name, &Shape::AnyObject);
+            wrong_type("message", shape, tree, problems);
+        }
+        is_text.then_some(message)
+    });
+    if record.member("message").is_none() {
+        record.report_missing("message", problems);
+    }
+    let schema = record.json("schema", problems);
+    let on_decline = record.text("onDecline", problems);
+    let on_timeout = record.text("onTimeout", problems);
+    Some(Ask { message: message?, schema, on_decline, on_timeout })
 }
 
 fn foreach(record: &Record<'_>, dialect: Dialect, problems: &mut Problems) -> Option<Foreach> {

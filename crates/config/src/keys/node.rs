@@ -1,6 +1,6 @@
 use super::command::COMMAND;
 use super::{Key, MAX_MS, MAX_PARALLEL, Shape, Table};
-use crate::model::Retry;
+use crate::model::{Ask, Retry};
 
 /// The words `type` may say, each with the keys it brings.
 pub(crate) static NODE_KINDS: &[(&str, &Table)] = &[
@@ -13,6 +13,7 @@ pub(crate) static NODE_KINDS: &[(&str, &Table)] = &[
     ("parallel", &PARALLEL),
     ("graph", &GRAPH),
     ("command", &COMMAND_NODE),
+    ("ask", &ASK),
 ];
 
 /// The table of a kind of node.
@@ -25,12 +26,6 @@ static COMMON: &[Key] = &[
     Key::required("id", Shape::Name, "The name other nodes and expressions use."),
     Key::required("type", Shape::Words(KIND_NAMES), "What the node does."),
     Key::optional(
-        "timeoutMs",
-        Shape::Count { min: 1, max: MAX_MS, default: None },
-        "How long one attempt may take, in milliseconds.",
-    ),
-    Key::optional("retry", Shape::Record(&RETRY), "When and how often the node is tried again."),
-    Key::optional(
         "onError",
         Shape::Name,
         "The node that follows when this one fails for good; it reads the error as `$.error`.",
@@ -38,8 +33,28 @@ static COMMON: &[Key] = &[
     Key::optional("position", Shape::AnyObject, "Where the studio draws the node: `x` and `y`."),
 ];
 
-const KIND_NAMES: &[&str] =
-    &["entry", "exit", "transform", "switch", "mcp", "foreach", "parallel", "graph", "command"];
+/// What every node has that can be tried more than once.
+static ATTEMPTS: &[Key] = &[
+    Key::optional(
+        "timeoutMs",
+        Shape::Count { min: 1, max: MAX_MS, default: None },
+        "How long one attempt may take, in milliseconds.",
+    ),
+    Key::optional("retry", Shape::Record(&RETRY), "When and how often the node is tried again."),
+];
+
+const KIND_NAMES: &[&str] = &[
+    "entry",
+    "exit",
+    "transform",
+    "switch",
+    "mcp",
+    "foreach",
+    "parallel",
+    "graph",
+    "command",
+    "ask",
+];
 
 static NEXT: &[Key] = &[Key::optional(
     "next",
@@ -51,14 +66,14 @@ static ENTRY: Table = Table {
     name: "entryNode",
     noun: "an `entry` node",
     doc: "Where the graph starts. Its output is the tool's arguments.",
-    groups: &[COMMON, NEXT],
+    groups: &[COMMON, NEXT, ATTEMPTS],
 };
 
 static EXIT: Table = Table {
     name: "exitNode",
     noun: "an `exit` node",
     doc: "Where the graph ends. The result is the last output that is not a switch's.",
-    groups: &[COMMON],
+    groups: &[COMMON, ATTEMPTS],
 };
 
 static TRANSFORM: Table = Table {
@@ -69,6 +84,7 @@ static TRANSFORM: Table = Table {
         COMMON,
         NEXT,
         &[Key::required("transform", Shape::Record(&EXPRESSION), "What is computed.")],
+        ATTEMPTS,
     ],
 };
 
@@ -90,6 +106,7 @@ static SWITCH: Table = Table {
                 "The node that follows when no rule holds; in place of a condition without a rule.",
             ),
         ],
+        ATTEMPTS,
     ],
 };
 
@@ -105,6 +122,7 @@ static MCP: Table = Table {
             Key::required("tool", Shape::Name, "The tool of that server."),
         ],
         ARGS,
+        ATTEMPTS,
     ],
 };
 
@@ -143,6 +161,7 @@ static FOREACH: Table = Table {
                 "How many items are worked on at once.",
             ),
         ],
+        ATTEMPTS,
     ],
 };
 
@@ -165,6 +184,7 @@ static PARALLEL: Table = Table {
                 "How many branches run at once; all of them if it is not given.",
             ),
         ],
+        ATTEMPTS,
     ],
 };
 
@@ -177,6 +197,7 @@ static GRAPH: Table = Table {
         NEXT,
         &[Key::required("tool", Shape::Name, "The tool of this file that is called.")],
         ARGS,
+        ATTEMPTS,
     ],
 };
 
@@ -189,8 +210,45 @@ static COMMAND_NODE: Table = Table {
         NEXT,
         &[Key::required("command", Shape::Record(&COMMAND), "What is sent.")],
         ARGS,
+        ATTEMPTS,
     ],
 };
+
+static ASK: Table = Table {
+    name: "askNode",
+    noun: "an `ask` node",
+    doc: "Asks a person and waits for the answer, which is its output. The time of waiting does not count as the run's.",
+    groups: &[COMMON, NEXT, QUESTION, PATIENCE],
+};
+
+static QUESTION: &[Key] = &[
+    Key::required(
+        "message",
+        Shape::Either(&Shape::Name, &Shape::Record(&EXPRESSION)),
+        "What is asked: text, or `{expr: \"…\"}` for JSONata. In a tool that uses no `{expr: …}`, and in a file of version 1, text that starts with `$` is JSONata too.",
+    ),
+    Key::optional(
+        "schema",
+        Shape::AnyObject,
+        "The JSON Schema of the answer: an object whose properties are texts, numbers, booleans or choices. Without it the answer is only yes or no.",
+    ),
+    Key::optional(
+        "onDecline",
+        Shape::Name,
+        "The node that follows when the person declines; without it the run fails.",
+    ),
+    Key::optional(
+        "onTimeout",
+        Shape::Name,
+        "The node that follows when there is no answer in time; without it the run fails.",
+    ),
+];
+
+static PATIENCE: &[Key] = &[Key::optional(
+    "timeoutMs",
+    Shape::Count { min: 1, max: Ask::MAX_TIMEOUT_MS, default: Some(Ask::TIMEOUT_MS) },
+    "How long the question waits for an answer, in milliseconds: a day if it is not given, thirty days at most.",
+)];
 
 pub(crate) static CONDITION: Table = Table {
     name: "condition",
@@ -267,5 +325,7 @@ pub(crate) static ANY_NODE: Table = Table {
         FOREACH.groups[2],
         PARALLEL.groups[2],
         COMMAND_NODE.groups[2],
+        QUESTION,
+        ATTEMPTS,
     ],
 };

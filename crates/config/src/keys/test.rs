@@ -142,4 +142,6 @@ const ERROR_KINDS: &[&str] = &[
     "hook_failed",
     "hook_blocked",
     "no_response",
+    "declined",
+    "unanswered",
 ];

@@ -55,6 +55,8 @@ pub enum NodeKind {
     Graph(GraphCall),
     /// Sends a command to a backend.
     Command(Box<CommandCall>),
+    /// Asks a person.
+    Ask(Box<Ask>),
     /// It could not be read, and a diagnostic says why; only in a file with errors. It is kept so
     /// that references to it are not reported as well.
     Invalid,
@@ -148,6 +150,26 @@ pub struct CommandCall {
     pub args: Spanned<ArgValue>,
 }
 
+/// An `ask` node.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// What is asked: a text, or an expression.
+    pub message: Spanned<ArgValue>,
+    /// The JSON Schema of the answer; none where it is only yes or no.
+    pub schema: Option<Json>,
+    /// The node that follows when the person declines.
+    pub on_decline: Option<Text>,
+    /// The node that follows when there is no answer in time.
+    pub on_timeout: Option<Text>,
+}
+
+impl Ask {
+    /// The default of `timeoutMs`: a day.
+    pub const TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
+    /// The most that `timeoutMs` can be: thirty days.
+    pub const MAX_TIMEOUT_MS: u64 = 30 * Self::TIMEOUT_MS;
+}
+
 /// When and how often a node is tried again.
 #[derive(Clone, Debug)]
 pub struct Retry {
@@ -214,12 +236,22 @@ impl NodeKind {
             Self::Parallel(_) => "parallel",
             Self::Graph(_) => "graph",
             Self::Command(_) => "command",
+            Self::Ask(_) => "ask",
             Self::Invalid => "invalid",
         }
     }
 }
 
 impl NodeDef {
+    /// The nodes that take over for a reason of its own kind, besides `onError`.
+    pub fn other_handlers(&self) -> impl Iterator<Item = &Text> {
+        let (declined, late) = match &self.kind {
+            NodeKind::Ask(ask) => (ask.on_decline.as_ref(), ask.on_timeout.as_ref()),
+            _ => (None, None),
+        };
+        declined.into_iter().chain(late)
+    }
+
     /// The lists of nodes inside this one: a body or branches.
     pub fn inner(&self) -> Vec<&[Self]> {
         match &self.kind {

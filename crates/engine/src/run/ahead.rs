@@ -78,5 +78,5 @@ fn successors(node: &Node) -> impl Iterator<Item = NodeIx> {
         }
         _ => Vec::new(),
     };
-    routes.into_iter().chain(node.next).chain(node.on_error)
+    routes.into_iter().chain(node.next).chain(node.exits().map(|(_, target)| target))
 }

@@ -152,7 +152,7 @@ impl Run {
                         }
                     }
                 }
-                State::Idle | State::Calling => {}
+                State::Idle | State::Calling | State::Asking => {}
             }
         }
     }
@@ -171,7 +171,7 @@ impl Run {
     pub(crate) fn ended_from_outside(&self, error: &RunError, now: Duration) -> bool {
         match error.kind {
             ErrorKind::Cancelled | ErrorKind::Internal => true,
-            ErrorKind::Limit => now >= self.limits.execution_time,
+            ErrorKind::Limit => self.is_out_of_time(now),
             _ => false,
         }
     }

@@ -180,10 +180,16 @@ impl Run {
     ) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         let Some(scope) = self.scopes.get(&step.scope) else { return };
-        step.state = State::Calling;
+        step.state = if target.is_patient() {
+            self.patience.begins(now);
+            State::Asking
+        } else {
+            State::Calling
+        };
         self.actions.push_back(Action::Call(Call {
             task: id,
             step: number,
+            path: step.path.clone(),
             node: Arc::clone(&scope.body.nodes[step.node].id),
             target,
             args,
@@ -250,7 +256,7 @@ impl Run {
             self.retry_later(id, number, node, error, now);
             return;
         }
-        let handler = node.on_error.filter(|_| error.kind.is_catchable());
+        let handler = handler(node, error.kind);
         self.drop_step(id, now);
         self.events.push(Event::StepFailed {
             step: number,
@@ -305,12 +311,16 @@ impl Run {
             self.attempt(id, now);
             return;
         }
-        let limit = self.node(&self.steps[&id]).timeout.unwrap_or_default().as_millis();
+        let is_asking = matches!(step.state, State::Asking);
+        let limit = self.node(&self.steps[&id]).timeout.unwrap_or_default();
         self.stop_work(id, now);
-        let error = RunError::new(
-            ErrorKind::Timeout,
-            format!("the node took longer than its timeoutMs ({limit} ms)"),
-        );
+        let error = if is_asking {
+            RunError::unanswered(limit)
+        } else {
+            let limit = limit.as_millis();
+            let message = format!("the node took longer than its timeoutMs ({limit} ms)");
+            RunError::new(ErrorKind::Timeout, message)
+        };
         self.fail(id, error, now);
     }
 
@@ -364,6 +374,10 @@ impl Run {
         self.timers.clear(step.deadline.take(), id);
         match std::mem::replace(&mut step.state, State::Idle) {
             State::Evaluating | State::Calling => self.take_back(id),
+            State::Asking => {
+                self.patience.ends(now);
+                self.take_back(id);
+            }
             State::Containing(children) => self.drop_children(&children, now),
             State::Idle => {}
         }
@@ -401,6 +415,16 @@ impl Run {
     pub(super) fn node(&self, step: &LiveStep) -> &Node {
         &self.scopes[&step.scope].body.nodes[step.node]
     }
+}
+
+/// The node that takes a failure over. Where nobody answered there may be one for just that.
+fn handler(node: &Node, kind: ErrorKind) -> Option<NodeIx> {
+    let own = match (&node.kind, kind) {
+        (Kind::Call { target: Target::Ask(ask), .. }, ErrorKind::Declined) => ask.on_decline,
+        (Kind::Call { target: Target::Ask(ask), .. }, ErrorKind::Unanswered) => ask.on_timeout,
+        _ => None,
+    };
+    own.or_else(|| node.on_error.filter(|_| kind.is_catchable()))
 }
 
 /// Whether arguments fit a tool.

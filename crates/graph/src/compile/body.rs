@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_config::model::{
-    ArgValue, Condition, FailureKind, GraphFile, NodeDef, NodeKind, Retry as RetryDef, Spanned,
-    Switch, ToolDef,
+    ArgValue, Ask as AskDef, Condition, FailureKind, GraphFile, NodeDef, NodeKind,
+    Retry as RetryDef, Spanned, Switch, ToolDef,
 };
 use mcpgraph_config::{Json, Text, Tree};
 use mcpgraph_diagnostics::{Diagnostic, Span, codes, suggest};
@@ -38,7 +38,11 @@ pub(super) fn compile_body(file: &GraphFile, tool: &ToolDef, report: &mut Report
 }
 
 fn has_handler(nodes: &[NodeDef]) -> bool {
-    nodes.iter().any(|node| node.on_error.is_some() || node.inner().into_iter().any(has_handler))
+    nodes.iter().any(|node| {
+        node.on_error.is_some()
+            || node.other_handlers().next().is_some()
+            || node.inner().into_iter().any(has_handler)
+    })
 }
 
 fn collect_ids<'a>(nodes: &'a [NodeDef], ids: &mut Names<'a>) {
@@ -125,7 +129,7 @@ impl<'a> Compiler<'a, '_> {
             id: def.id.to_arc(),
             kind: kind?,
             next: next.ok()?,
-            timeout: def.timeout_ms.map(|ms| Duration::from_millis(ms.value)),
+            timeout: timeout(def),
             retry: def.retry.as_ref().map(retry),
             on_error: on_error.map_or(Some(None), |target| target.map(Some))?,
         })
@@ -186,6 +190,7 @@ impl<'a> Compiler<'a, '_> {
                 let command = self.command(call)?;
                 Kind::Call { target: Target::Command(Arc::new(command)), args: args? }
             }
+            NodeKind::Ask(ask) => self.ask(def, ask, place)?,
             NodeKind::Graph(call) => {
                 self.check_tool(&call.tool);
                 Kind::Graph {
@@ -308,12 +313,16 @@ impl<'a> Compiler<'a, '_> {
         }
     }
 
-    fn template(&mut self, args: &Spanned<ArgValue>, names: &Names<'_>) -> Option<Template> {
+    pub(super) fn template(
+        &mut self,
+        args: &Spanned<ArgValue>,
+        names: &Names<'_>,
+    ) -> Option<Template> {
         Template::new(&args.value, &mut |text| self.expression(text, names))
     }
 
     /// Resolves an edge to a node of the same body.
-    fn edge(&mut self, id: &Text, what: &str, place: &Place<'_>) -> Option<NodeIx> {
+    pub(super) fn edge(&mut self, id: &Text, what: &str, place: &Place<'_>) -> Option<NodeIx> {
         let index = place.ids.get(&**id).copied();
         if index.is_none() {
             let (why, hint) = if self.ids.contains(&**id) {
@@ -419,6 +428,12 @@ fn operator_span(rule: &Json, operands: &str) -> Span {
 
 fn count(number: NonZeroU32) -> usize {
     usize::try_from(number.get()).unwrap_or(usize::MAX)
+}
+
+/// How long one attempt may take; a question does not wait for ever.
+fn timeout(def: &NodeDef) -> Option<Duration> {
+    let default = matches!(def.kind, NodeKind::Ask(_)).then_some(AskDef::TIMEOUT_MS);
+    def.timeout_ms.map(|ms| ms.value).or(default).map(Duration::from_millis)
 }
 
 fn retry(def: &RetryDef) -> Retry {

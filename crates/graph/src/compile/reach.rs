@@ -71,5 +71,6 @@ fn edges(def: &NodeDef, ids: &HashMap<&str, NodeIx>, is_tool: bool) -> Option<Ve
         (_, next) => targets.extend(next),
     }
     targets.extend(&def.on_error);
+    targets.extend(def.other_handlers());
     targets.into_iter().map(|id| ids.get(&**id).copied()).collect()
 }

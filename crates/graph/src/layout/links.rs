@@ -21,6 +21,10 @@ pub enum LinkKind {
     Otherwise,
     /// The node goes there if it fails.
     Error,
+    /// A question goes there if the person declines.
+    Declined,
+    /// A question goes there if nobody answers in time.
+    Unanswered,
     /// The node may go there, under a condition in words.
     Worded(Arc<str>),
 }
@@ -32,6 +36,10 @@ pub(super) fn links_of(node: &NodeDef) -> Vec<(&Text, LinkKind)> {
         links = links_of_switch(switch);
     }
     links.extend(node.next.iter().map(|target| (target, LinkKind::Next)));
+    if let NodeKind::Ask(ask) = &node.kind {
+        links.extend(ask.on_decline.iter().map(|target| (target, LinkKind::Declined)));
+        links.extend(ask.on_timeout.iter().map(|target| (target, LinkKind::Unanswered)));
+    }
     links.extend(node.on_error.iter().map(|target| (target, LinkKind::Error)));
     links
 }

@@ -16,9 +16,10 @@ fn edges_and_expressions_follow() {
         {"id":"s","type":"switch","conditions":[{"rule":{"<":[{"var":"a.i"},{"var":"$.a.n"}]},"target":"a"},{"target":"b"}]},
         {"id":"m","type":"mcp","args":{"x":"$.a.x","y":{"expr":"$count($.a)"},"z":"a","l":["$.a"]}},
         {"id":"f","type":"foreach","items":"$.a.list","body":[{"id":"i","type":"transform","transform":{"expr":"item & $.a"}}]},
-        {"id":"p","type":"parallel","branches":{"a":[{"id":"q","type":"mcp","args":{"x":"$.a"},"next":"a"}]}}
+        {"id":"p","type":"parallel","branches":{"a":[{"id":"q","type":"mcp","args":{"x":"$.a"},"next":"a"}]}},
+        {"id":"k","type":"ask","message":"$.a.text","onDecline":"a","onTimeout":"a"}
     ]"#;
-    let expected = r#"[{"id":"c","type":"transform","transform":{"expr":"$.b.a + $.c.x + $executionCount(\"c\")"},"next":"c","onError":"c"},{"id":"s","type":"switch","conditions":[{"rule":{"<":[{"var":"c.i"},{"var":"$.c.n"}]},"target":"c"},{"target":"b"}]},{"id":"m","type":"mcp","args":{"x":"$.c.x","y":{"expr":"$count($.c)"},"z":"a","l":["$.c"]}},{"id":"f","type":"foreach","items":"$.c.list","body":[{"id":"i","type":"transform","transform":{"expr":"item & $.c"}}]},{"id":"p","type":"parallel","branches":{"a":[{"id":"q","type":"mcp","args":{"x":"$.c"},"next":"c"}]}}]"#;
+    let expected = r#"[{"id":"c","type":"transform","transform":{"expr":"$.b.a + $.c.x + $executionCount(\"c\")"},"next":"c","onError":"c"},{"id":"s","type":"switch","conditions":[{"rule":{"<":[{"var":"c.i"},{"var":"$.c.n"}]},"target":"c"},{"target":"b"}]},{"id":"m","type":"mcp","args":{"x":"$.c.x","y":{"expr":"$count($.c)"},"z":"a","l":["$.c"]}},{"id":"f","type":"foreach","items":"$.c.list","body":[{"id":"i","type":"transform","transform":{"expr":"item & $.c"}}]},{"id":"p","type":"parallel","branches":{"a":[{"id":"q","type":"mcp","args":{"x":"$.c"},"next":"c"}]}},{"id":"k","type":"ask","message":"$.c.text","onDecline":"c","onTimeout":"c"}]"#;
     assert_eq!(renamed(nodes, Version::One, "c"), expected);
 }
 

@@ -24,7 +24,7 @@ use crate::{Journal, JournalError};
 
 impl Journal {
     /// Changes something that is not a run, with a connection of its own.
-    fn alter<T>(
+    pub(crate) fn alter<T>(
         &self,
         body: impl FnOnce(&Connection) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {

@@ -7,7 +7,7 @@ use crate::{
     TraceContext, liveness,
 };
 
-/// What [`Rows::summary`] reads, in its order, without the run around it.
+/// What [`Rows::summary`] reads, in its order, without what older files do not say.
 const COLUMNS: &str = "no, id, change, started, duration, status, writer, steps, events, \
      lost, tool, digest, definition, reached_step, reached_node, error, face, client, protocol, \
      traceparent, tracestate, parent, parent_step";
@@ -24,6 +24,8 @@ pub(crate) struct Rows {
     pub(crate) living: HashSet<i64>,
     /// Whether the file says which runs are inside others.
     knows_around: bool,
+    /// Whether the file says whose runs they are.
+    knows_principal: bool,
 }
 
 impl Rows {
@@ -31,6 +33,7 @@ impl Rows {
         Ok(Self {
             living: liveness::living(connection, store)?,
             knows_around: connection.format()? >= 3,
+            knows_principal: connection.format()? >= 6,
         })
     }
 
@@ -43,7 +46,8 @@ impl Rows {
     /// What [`Rows::summary`] reads, in its order.
     pub(crate) fn columns(&self) -> String {
         let around = if self.knows_around { "around" } else { "NULL" };
-        format!("{COLUMNS}, {around}")
+        let principal = if self.knows_principal { "principal" } else { "NULL" };
+        format!("{COLUMNS}, {around}, {principal}")
     }
 
     pub(crate) fn summary(&self, row: &Row<'_>) -> database::Result<RunSummary> {
@@ -82,6 +86,7 @@ impl Rows {
                 trace: trace.map(|parent| TraceContext { traceparent: parent.into(), tracestate }),
                 parent: parent.map(|run| Parent { run: RunId::from_bytes(run), from }),
                 around: row.get::<Option<[u8; 16]>>(23)?.map(RunId::from_bytes),
+                principal: row.get::<Option<String>>(24)?.map(Into::into),
             },
             children: Vec::new(),
             inside: Vec::new(),

@@ -117,6 +117,7 @@ impl Document {
                     }),
                     None => None,
                 },
+                principal: None,
                 around: match text(origin, "around")? {
                     Some(_) => Some(parsed(origin, "around")?),
                     None => None,

@@ -20,9 +20,9 @@ macro_rules! insert_run {
     () => {
         "INSERT INTO runs (no, id, change, started, duration, status, writer, steps, events, lost,
              tool, digest, definition, reached_step, reached_node, error, face, client, protocol,
-             traceparent, tracestate, parent, parent_step, around)
+             traceparent, tracestate, parent, parent_step, around, principal)
          VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-             ?19, ?20, ?21, ?22, ?23)"
+             ?19, ?20, ?21, ?22, ?23, ?24)"
     };
 }
 
@@ -353,6 +353,7 @@ impl<'a> Part<'a> {
             origin.parent.as_ref().map(|parent| &parent.run),
             origin.parent.as_ref().map(|parent| parent.from),
             origin.around.as_ref(),
+            origin.principal.as_deref(),
         ];
         if self.trusts_ids {
             self.connection.execute_later(INSERT_RUN, values)?;

@@ -11,6 +11,8 @@ mod following;
 mod masking;
 #[path = "../store/payloads.rs"]
 mod payloads;
+#[path = "../store/questions.rs"]
+mod questions;
 #[path = "../store/reading.rs"]
 mod reading;
 #[path = "../store/requests.rs"]

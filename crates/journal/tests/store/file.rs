@@ -23,7 +23,7 @@ fn a_file_of_a_newer_version_is_refused() {
         [Journal::open(dir.path(), JournalOptions::default()), Journal::open_read(dir.path())]
     {
         let error = opened.err().unwrap();
-        assert!(matches!(error, JournalError::Newer { found: 99, known: 4, .. }), "{error}");
+        assert!(matches!(error, JournalError::Newer { found: 99, known: 6, .. }), "{error}");
         assert!(error.to_string().contains("use a newer mcpgraph"), "{error}");
     }
 }
@@ -36,7 +36,11 @@ async fn an_older_file_gets_what_it_lacks() {
     let id = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
     journal.close();
     let connection = Connection::open(dir.path().join("runs.db")).unwrap();
-    let older = "ALTER TABLE chunks DROP COLUMN packed;
+    let older = "DROP TABLE questions; ALTER TABLE runs DROP COLUMN principal;
+                 DROP TABLE conversations; DROP TABLE sessions; DROP TABLE tokens;
+                 DROP TABLE rates; DROP TABLE seal_keys; DROP TABLE letters;
+                 DELETE FROM counters WHERE name = 'tokens';
+                 ALTER TABLE chunks DROP COLUMN packed;
                  DROP INDEX runs_by_change; CREATE INDEX runs_by_change ON runs (change);
                  UPDATE runs SET change = 1; UPDATE counters SET value = 1;
                  INSERT INTO counters VALUES ('run', 1);
@@ -50,6 +54,7 @@ async fn an_older_file_gets_what_it_lacks() {
     assert!(read.workflows().unwrap().is_empty() && read.hook_modules().unwrap().is_empty());
     assert_eq!(read.definitions_version().unwrap(), 0);
     assert!(read.requests(&RequestFilter::default()).unwrap().requests.is_empty());
+    assert!(read.pending_questions(None).unwrap().is_empty());
     assert_eq!(read.list(&Filter::default()).unwrap().runs.len(), 1);
     assert_eq!(read.run(id).unwrap().unwrap().origin.around, None);
     let kept = KeptWorkflow { id: "w".to_owned(), definition: "{}".to_owned() };

@@ -9,6 +9,7 @@ mod following;
 mod masking;
 mod payloads;
 mod processes;
+mod questions;
 mod reading;
 mod requests;
 mod retention;

@@ -1,5 +1,6 @@
 //! Everything that can be typed.
 
+pub(crate) mod questions;
 pub(crate) mod requests;
 pub(crate) mod runs;
 pub(crate) mod test;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use self::questions::QuestionsArgs;
 use self::requests::RequestsArgs;
 use self::runs::{ReplayArgs, RerunArgs, RunsArgs, RunsCommand};
 use self::test::TestArgs;
@@ -163,6 +165,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Look at the requests that a server was sent
     Requests(RequestsArgs),
+    /// Look at what runs ask people, and answer
+    Questions(QuestionsArgs),
     /// Workflows in the store: what happens before and after the calls of tools
     Workflows(WorkflowsArgs),
     /// Make, list and revoke the tokens that a server over HTTP asks for
@@ -499,6 +503,7 @@ impl Command {
             | Self::Workflows(_)
             | Self::Runs(_)
             | Self::Requests(_)
+            | Self::Questions(_)
             | Self::Tokens(_)
             | Self::Eval(_)
             | Self::Init(_)

@@ -127,7 +127,7 @@ fn report(finished: &Finished, watcher: &Watcher, as_json: bool) -> anyhow::Resu
 
 /// The arguments of the call, from `--args` and then from each `key=value`.
 fn arguments(args: &RunArgs, tool: &Tool) -> anyhow::Result<Value> {
-    let mut map = match args.args.as_deref() {
+    let map = match args.args.as_deref() {
         None => Map::new(),
         Some(text) => {
             let text = if text == "-" {
@@ -144,18 +144,23 @@ fn arguments(args: &RunArgs, tool: &Tool) -> anyhow::Result<Value> {
             }
         }
     };
-    for argument in &args.arguments {
-        let Some((key, text)) = argument.split_once('=') else {
-            return Err(usage(format!("`{argument}` is not KEY=VALUE")));
-        };
-        map.insert(key, value(key, text, tool));
-    }
-    Ok(map.into())
+    Ok(typed(&args.arguments, tool.input.source(), map)?.into())
 }
 
-/// What a typed value means: text where the tool wants text, else JSON where it is JSON.
-fn value(key: &str, text: &str, tool: &Tool) -> Value {
-    let schema = tool.input.source().get("properties").and_then(|all| all.get(key));
+/// What was typed as `key=value`, added to an object that a schema describes.
+pub(super) fn typed(pairs: &[String], schema: &Value, mut map: Map) -> anyhow::Result<Map> {
+    for pair in pairs {
+        let Some((key, text)) = pair.split_once('=') else {
+            return Err(usage(format!("`{pair}` is not KEY=VALUE")));
+        };
+        map.insert(key, value(key, text, schema));
+    }
+    Ok(map)
+}
+
+/// What a typed value means: text where the schema wants text, else JSON where it is JSON.
+fn value(key: &str, text: &str, schema: &Value) -> Value {
+    let schema = schema.get("properties").and_then(|all| all.get(key));
     let wants_text = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str);
     if wants_text == Some("string") {
         return text.into();

@@ -6,7 +6,7 @@ use mcpgraph_engine::ErrorKind;
 use mcpgraph_value::Value;
 
 /// All kinds there are; the match below does not compile when one is missing.
-const KINDS: [ErrorKind; 17] = [
+const KINDS: [ErrorKind; 19] = [
     ErrorKind::Expression,
     ErrorKind::ToolError,
     ErrorKind::ProtocolError { code: -1 },
@@ -24,6 +24,8 @@ const KINDS: [ErrorKind; 17] = [
     ErrorKind::HookFailed,
     ErrorKind::HookBlocked,
     ErrorKind::NoResponse,
+    ErrorKind::Declined,
+    ErrorKind::Unanswered,
 ];
 
 fn place(kind: ErrorKind) -> usize {
@@ -45,6 +47,8 @@ fn place(kind: ErrorKind) -> usize {
         ErrorKind::HookFailed => 14,
         ErrorKind::HookBlocked => 15,
         ErrorKind::NoResponse => 16,
+        ErrorKind::Declined => 17,
+        ErrorKind::Unanswered => 18,
     }
 }
 

@@ -18,6 +18,7 @@ mod life;
 mod listing;
 mod product;
 mod progress;
+mod questions;
 mod reload;
 mod requests;
 mod resources;

@@ -13,7 +13,8 @@ use mcpgraph_value::Value;
 ///
 /// An answer is a result of `tools/call`; `{"echo": true}` gives the arguments back, `{"delayMs":
 /// n, "then": answer}` takes its time, and `{"unavailable": text}` and `{"protocol": {code,
-/// message, data}}` are failures.
+/// message, data}}` are failures. A person, asked as `a person`, gives an `{"output": answer}`, has
+/// `declined`, is `unanswered`, or `never` answers.
 pub(crate) struct Scripted(Mutex<HashMap<String, Vec<Value>>>);
 
 impl Scripted {
@@ -59,6 +60,18 @@ impl Effects for Scripted {
             let data = error.get("data").cloned();
             let kind = ErrorKind::ProtocolError { code };
             return Err(RunError { data, ..RunError::new(kind, message) });
+        }
+        if let Some(output) = answer.get("output") {
+            return Ok(output.clone());
+        }
+        if answer.get("declined").is_some() {
+            return Err(RunError::declined());
+        }
+        if answer.get("unanswered").is_some() {
+            return Err(RunError::unanswered(Duration::from_hours(24)));
+        }
+        if answer.get("never").is_some() {
+            return std::future::pending().await;
         }
         match output_of(&answer) {
             NodeOutput::Value(value) => Ok(value),

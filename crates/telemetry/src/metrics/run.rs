@@ -66,7 +66,7 @@ impl Counted {
                 let backend = &command.backend;
                 [(&backend.name).into(), backend.kind.name().into(), outcome.into()]
             }
-            graph::Target::Hook(_) | graph::Target::Wrapped => return,
+            graph::Target::Hook(_) | graph::Target::Wrapped | graph::Target::Ask(_) => return,
         };
         self.registry.upstream_duration.with(labels).observe(at.saturating_sub(step.own));
     }

@@ -318,9 +318,9 @@ fn identify(
     };
     let operation = KeyValue::new(key::OPERATION, key::EXECUTE_TOOL);
     match target {
-        Target::Outside(graph::Target::Hook(_) | graph::Target::Wrapped) => {
-            (format!("{kind} {node}"), SpanKind::Internal)
-        }
+        Target::Outside(
+            graph::Target::Hook(_) | graph::Target::Wrapped | graph::Target::Ask(_),
+        ) => (format!("{kind} {node}"), SpanKind::Internal),
         Target::Outside(graph::Target::Tool { server, tool }) => {
             attributes.push(operation);
             attributes.push(key::text(key::TOOL_NAME, tool));

@@ -3,7 +3,7 @@
 use super::{Access, Client, DatabaseError, Result};
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 2] = [FORMAT_1, FORMAT_2];
+const MIGRATIONS: [&str; 3] = [FORMAT_1, FORMAT_2, FORMAT_3];
 
 /// The tables are those of the file (see `sqlite/file.rs`). Texts are ordered by their bytes, as
 /// there.
@@ -129,6 +129,28 @@ CREATE TABLE mcpgraph.letters (
     text TEXT NOT NULL,
     left_at BIGINT NOT NULL
 );
+";
+
+/// Whose runs they are, and what they ask people.
+const FORMAT_3: &str = "
+ALTER TABLE mcpgraph.runs ADD COLUMN principal TEXT;
+CREATE TABLE mcpgraph.questions (
+    id BYTEA PRIMARY KEY,
+    run BYTEA NOT NULL,
+    path TEXT NOT NULL,
+    node TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    message TEXT NOT NULL,
+    schema TEXT NOT NULL,
+    principal TEXT,
+    asked BIGINT NOT NULL,
+    expires BIGINT NOT NULL,
+    state TEXT NOT NULL,
+    answer TEXT,
+    ended BIGINT,
+    UNIQUE (run, path)
+);
+CREATE INDEX questions_pending ON mcpgraph.questions (asked) WHERE state = 'pending';
 ";
 
 /// Brings the tables up to date. Any number of processes may do so at once: one does it, the others

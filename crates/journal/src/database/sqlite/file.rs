@@ -16,7 +16,7 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 5] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5];
+const MIGRATIONS: [&str; 6] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6];
 
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -171,6 +171,28 @@ CREATE TABLE letters (
     text TEXT NOT NULL,
     left_at INTEGER NOT NULL
 ) WITHOUT ROWID;
+";
+
+/// Whose runs they are, and what they ask people.
+const FORMAT_6: &str = "
+ALTER TABLE runs ADD COLUMN principal TEXT;
+CREATE TABLE questions (
+    id BLOB PRIMARY KEY,
+    run BLOB NOT NULL,
+    path TEXT NOT NULL,
+    node TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    message TEXT NOT NULL,
+    schema TEXT NOT NULL,
+    principal TEXT,
+    asked INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    answer TEXT,
+    ended INTEGER,
+    UNIQUE (run, path)
+) WITHOUT ROWID;
+CREATE INDEX questions_pending ON questions (asked) WHERE state = 'pending';
 ";
 
 /// The path of the file in a folder.

@@ -1,7 +1,7 @@
 mod steps;
 
-use mcpgraph_diagnostics::shortened;
-use mcpgraph_journal::{RunStatus, RunSummary, StoredEvent, rfc3339};
+use mcpgraph_diagnostics::{printable, shortened};
+use mcpgraph_journal::{Question, RunStatus, RunSummary, StoredEvent, rfc3339};
 use mcpgraph_value::{Map, Value};
 
 use self::steps::Told;
@@ -24,11 +24,12 @@ pub(super) fn show(args: &ShowArgs, runs: &Runs, json: bool) -> anyhow::Result<E
         return step::show(runs, &run, number, args.context, json);
     }
     let told = read(runs, &run)?;
+    let asked = runs.journal.pending_questions(Some(run.id))?;
     if json {
-        print(&document(&run, &told))?;
+        print(&document(&run, &told, &asked))?;
     } else {
-        let table = told.table();
-        output::data(&format!("{}\n{table}{}", facts(&about(&run, &told)), told.pauses_text()))?;
+        let (about, table) = (about(&run, &told, &asked), told.table());
+        output::data(&format!("{}\n{table}{}", facts(&about), told.pauses_text()))?;
     }
     Ok(Exit::Success)
 }
@@ -46,7 +47,7 @@ fn read(runs: &Runs, run: &RunSummary) -> anyhow::Result<Told> {
     }
 }
 
-fn document(run: &RunSummary, told: &Told) -> Value {
+fn document(run: &RunSummary, told: &Told, asked: &[Question]) -> Value {
     let mut document = Map::from_iter([("run", run.to_value())]);
     for (event, key) in [(&told.started, "input"), (&told.finished, "result")] {
         let Some(event) = event.as_ref().map(StoredEvent::to_value) else { continue };
@@ -59,11 +60,14 @@ fn document(run: &RunSummary, told: &Told) -> Value {
     }
     document.insert("steps", told.to_value());
     document.insert("pauses", told.pauses());
+    if !asked.is_empty() {
+        document.insert("questions", asked.iter().map(Question::to_value).collect::<Vec<_>>());
+    }
     document.into()
 }
 
 /// What is said of the run itself.
-fn about(run: &RunSummary, told: &Told) -> Vec<(&'static str, String)> {
+fn about(run: &RunSummary, told: &Told, asked: &[Question]) -> Vec<(&'static str, String)> {
     let mut about = vec![
         ("run", run.id.to_string()),
         ("tool", format!("{}, version {}", run.tool, run.digest)),
@@ -85,6 +89,10 @@ fn about(run: &RunSummary, told: &Told) -> Vec<(&'static str, String)> {
         let lost = count(usize::try_from(run.lost).unwrap_or(usize::MAX), "event");
         about.push(("lost", format!("{lost}: the disk was full or too slow")));
     }
+    about.extend(asked.iter().map(|question| {
+        let message = shortened(&printable(&question.message), SHOWN);
+        ("asks", format!("{message} (node `{}`, question {})", question.node, question.id))
+    }));
     if let Some(StoredEvent::Started { input, .. }) = &told.started {
         about.push(("input", shortened(&input.text(), SHOWN)));
     }

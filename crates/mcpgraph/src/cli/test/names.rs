@@ -126,8 +126,8 @@ fn is_call(kind: &str) -> bool {
 
 /// The nodes that call something outside.
 fn callers() -> String {
-    let kinds: Vec<String> = Target::KINDS.iter().map(|kind| format!("`{kind}`")).collect();
-    format!("{} nodes", kinds.join(" and "))
+    let [others @ .., last] = Target::KINDS.map(|kind| format!("`{kind}`"));
+    format!("{} and {last} nodes", others.join(", "))
 }
 
 fn quoted(name: &str) -> String {

@@ -1,0 +1,332 @@
+//! Calls of tools that ask people on the way.
+//!
+//! The run goes on by itself, and what it asks is a row in the store. How the caller is asked
+//! depends on what it can: a modern client gets a result of type `input_required` and comes back
+//! with the answer, a legacy client is asked in the middle of its call, and any other is given a
+//! handle to call [`CONTINUE`] with.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use mcpgraph_graph::Tool;
+use mcpgraph_journal::{JournalError, Question, QuestionId, RunId};
+use mcpgraph_mcp::message::{Raw, RpcError, raw};
+use mcpgraph_mcp::server::Call;
+use mcpgraph_mcp::version::Era;
+use mcpgraph_runtime::{Execution, Questions, Refused, Reply};
+use mcpgraph_value::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::apart::{Apart, Next};
+use crate::call::{attend, becomes_run};
+use crate::gateway::{Gateway, arguments};
+use crate::relay::{self, Params};
+use crate::seal::{Bound, RESPONSES, STATE, Seal};
+use crate::view::View;
+use crate::{about, result, tasks};
+
+/// The tool with which a client goes on that cannot be asked.
+pub(crate) const CONTINUE: &str = "continue_run";
+
+/// What a client says in the place of an answer that it does not give.
+const DECLINE: &str = "decline";
+
+/// How a client is asked.
+const ELICIT: &str = "elicitation/create";
+
+/// How often a client is asked again whose answer does not fit.
+const MAX_TRIES: usize = 5;
+
+/// What a client is given to come back with. It is sealed, so that only we write it.
+#[derive(Serialize, Deserialize)]
+struct Ticket {
+    question: String,
+    /// The caller who was asked.
+    principal: Option<String>,
+    /// Names the request that has to come again with the answer; none for a handle.
+    request: Option<String>,
+}
+
+/// A question of a run, answered by the caller.
+#[derive(Deserialize)]
+struct Elicited {
+    action: String,
+    content: Option<Raw>,
+}
+
+/// What it takes to ask the caller of a request.
+struct Room<'a> {
+    apart: &'a Apart,
+    questions: Questions,
+    seal: &'a Seal,
+    call: &'a Call,
+}
+
+impl Gateway {
+    /// Calls a tool that may ask, or goes on with a run whose question the call answers.
+    pub(crate) async fn call_asking(
+        &self,
+        view: &View,
+        call: &Call,
+        params: &Params,
+        tool: &Arc<Tool>,
+        around: Option<RunId>,
+    ) -> Result<Raw, RpcError> {
+        let Some(room) = self.room(view, call) else {
+            return Err(RpcError::internal("there is no store for questions"));
+        };
+        if params.contains_key(STATE) {
+            let run = room.take_rounds(params).await.map_err(|refused| refusal(&refused))?;
+            becomes_run(call, run);
+            return room.follow(run, tool).await;
+        }
+        let input = arguments(params)?;
+        let mut execution = Execution::new(Arc::clone(&view.offer.graph), Arc::clone(tool), input);
+        execution.origin.around = around;
+        let run = execution.id;
+        let begin = |execution| self.apart().begin(Arc::clone(&view.offer), execution);
+        if call.version().era() == Era::Modern && tasks::knows(&call.client) {
+            attend(call, execution, None, |execution| async { begin(execution) }).await;
+            room.apart.in_store(&room.questions, run).await;
+            return Ok(tasks::created(run, SystemTime::now()));
+        }
+        attend(call, execution, None, |execution| {
+            begin(execution);
+            room.follow(run, tool)
+        })
+        .await
+    }
+
+    /// [`CONTINUE`]: answers a question by its handle, and gives what the run comes to next.
+    pub(crate) async fn continue_run(
+        &self,
+        view: &View,
+        call: &Call,
+        params: &Params,
+    ) -> Result<Raw, RpcError> {
+        let arguments = arguments(params)?;
+        let handle = arguments.get("handle").and_then(Value::as_str);
+        let handle = handle
+            .ok_or_else(|| RpcError::invalid_params("`handle` must be there and be a string"))?;
+        let room = self.room(view, call).ok_or_else(|| refusal(&Refused::Unknown))?;
+        match room.take_handle(view, handle, arguments.get("answer")).await {
+            Ok(question) => {
+                becomes_run(call, question.run);
+                about(call, &question.tool);
+                let tool = view.offer.graph.tool(&question.tool).cloned();
+                let tool = tool.ok_or_else(|| refusal(&Refused::Unknown))?;
+                room.follow(question.run, &tool).await
+            }
+            Err(refused) => Ok(raw(&result::refused(&refused.to_string(), refused.code()))),
+        }
+    }
+
+    fn room<'a>(&'a self, view: &View, call: &'a Call) -> Option<Room<'a>> {
+        let questions = view.offer.runtime().questions()?;
+        Some(Room { apart: self.apart(), questions, seal: self.seal(), call })
+    }
+}
+
+impl Room<'_> {
+    /// Goes on for a request until the run has ended or the client has to do something.
+    async fn follow(&self, run: RunId, tool: &Tool) -> Result<Raw, RpcError> {
+        loop {
+            let next = tokio::select! {
+                next = self.apart.next(&self.questions, run) => next.map_err(|e| failed(&e))?,
+                () = self.call.cancel.cancelled() => {
+                    self.apart.cancel(run);
+                    return Err(RpcError::internal("the caller cancelled the call"));
+                }
+            };
+            let question = match next {
+                Next::Finished(finished) => {
+                    return result::answer(&finished, tool, self.call.version());
+                }
+                Next::Asked(question) => question,
+            };
+            let can_be_asked = self.call.peer.may_ask(ELICIT).is_ok();
+            match self.call.version().era() {
+                Era::Modern if can_be_asked => return self.round(&question),
+                Era::Legacy if can_be_asked && self.elicit(&question).await => {}
+                _ => return self.handle(&question, tool),
+            }
+        }
+    }
+
+    /// The result that asks a modern client.
+    fn round(&self, question: &Question) -> Result<Raw, RpcError> {
+        let request = Bound::of("", self.call)?.name();
+        Ok(raw(&json!({
+            "resultType": "input_required",
+            "inputRequests": { key(question): input_request(question) },
+            "requestState": self.ticket(question, Some(request))?,
+        })))
+    }
+
+    /// The result that tells a client how to go on.
+    fn handle(&self, question: &Question, tool: &Tool) -> Result<Raw, RpcError> {
+        let handle = self.ticket(question, None)?;
+        Ok(raw(&result::asked(question, &handle, tool)))
+    }
+
+    fn ticket(&self, question: &Question, request: Option<String>) -> Result<String, RpcError> {
+        let ticket = Ticket {
+            question: question.id.to_string(),
+            principal: self.call.client.principal.as_deref().map(str::to_owned),
+            request,
+        };
+        self.seal.close(&raw(&ticket), &Bound::ticket(), Instant::now())
+    }
+
+    /// Asks a legacy client in the middle of its call; false if it gives no answer that counts. A
+    /// person elsewhere may be faster.
+    async fn elicit(&self, question: &Question) -> bool {
+        let mut problem = None;
+        for _ in 0..MAX_TRIES {
+            let params = raw(&elicitation(question, problem.as_deref()));
+            let left = question.expires.duration_since(SystemTime::now()).unwrap_or_default();
+            let answer = tokio::select! {
+                answer = self.call.peer.request(ELICIT, Some(params), left) => answer,
+                _ = self.questions.ended(question.id, question.run) => return true,
+            };
+            let Some(reply) = answer.ok().and_then(|answer| reply(&answer)) else { return false };
+            match self.questions.answer(question.id, reply).await {
+                Err(Refused::Unfit(what)) => problem = Some(what),
+                // Whatever became of it, the run goes on.
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// Takes the answers of a modern client; the run that asked.
+    async fn take_rounds(&self, params: &Params) -> Result<RunId, Refused> {
+        let state = relay::text(params, STATE).map_err(|_| Refused::Unknown)?;
+        let ticket = self.open(&state)?;
+        let request = Bound::of("", self.call).map_err(|_| Refused::Foreign)?;
+        let (question, is_mine) = self.asked(&ticket).await?;
+        if !is_mine || ticket.request != Some(request.name()) {
+            return Err(Refused::Foreign);
+        }
+        let responses = params.get(RESPONSES).map_or("{}", |responses| responses.get());
+        let responses: Params = serde_json::from_str(responses)
+            .map_err(|error| Refused::Unfit(format!("`{RESPONSES}`: {error}")))?;
+        let missing =
+            || Refused::Unfit(format!("`{RESPONSES}` has no answer to `{}`", key(&question)));
+        let response = responses.get(&key(&question)).ok_or_else(missing)?;
+        let reply = reply(response).ok_or_else(missing)?;
+        self.questions.answer(question.id, reply).await?;
+        Ok(question.run)
+    }
+
+    /// Takes the answer that came with a handle; without one it is only looked how the run stands.
+    async fn take_handle(
+        &self,
+        view: &View,
+        handle: &str,
+        answer: Option<&Value>,
+    ) -> Result<Question, Refused> {
+        let ticket = self.open(handle)?;
+        let (question, is_mine) = self.asked(&ticket).await?;
+        if !is_mine || ticket.request.is_some() || !view.sees_own(&question.tool) {
+            return Err(Refused::Foreign);
+        }
+        let reply = match answer {
+            None | Some(Value::Null) => return Ok(question),
+            Some(Value::String(word)) if &**word == DECLINE => Reply::Decline,
+            Some(answer @ Value::Object(_)) => Reply::Answer(answer.clone()),
+            Some(_) => {
+                let what = format!("`answer` is an object, or the word `{DECLINE}`");
+                return Err(Refused::Unfit(what));
+            }
+        };
+        self.questions.answer(question.id, reply).await?;
+        Ok(question)
+    }
+
+    fn open(&self, text: &str) -> Result<Ticket, Refused> {
+        // How long it is good for, the question itself knows.
+        let opened = self.seal.open_within(text, &Bound::ticket(), Instant::now(), Duration::MAX);
+        let opened = opened.map_err(|_| Refused::Unknown)?;
+        serde_json::from_str(opened.get()).map_err(|_| Refused::Unknown)
+    }
+
+    /// The question of a ticket, and whether it was asked of this caller.
+    async fn asked(&self, ticket: &Ticket) -> Result<(Question, bool), Refused> {
+        let id: QuestionId = ticket.question.parse().map_err(|_| Refused::Unknown)?;
+        let found = self.questions.find(id).await;
+        let found = found.map_err(|error| Refused::Failed(error.to_string()))?;
+        let question = found.ok_or(Refused::Unknown)?;
+        let caller = self.call.client.principal.as_deref();
+        let is_mine =
+            ticket.principal.as_deref() == caller && question.principal.as_deref() == caller;
+        Ok((question, is_mine))
+    }
+}
+
+/// The tool itself, as clients see it.
+pub(crate) fn tool() -> Raw {
+    raw(&json!({
+        "name": CONTINUE,
+        "title": "Continue a run",
+        "description": "Answers a question that a tool asked instead of giving its result, and gives the result, or the next question. Ask the user; do not make answers up.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "handle": { "type": "string", "description": "The handle that came with the question" },
+                "answer": {
+                    "description": "What the user answers, as the question's schema says; or \"decline\". Leave it out to see how the run stands.",
+                    "anyOf": [{ "type": "object" }, { "const": DECLINE }]
+                }
+            },
+            "required": ["handle"]
+        },
+        "annotations": { "openWorldHint": true }
+    }))
+}
+
+/// The name of a question among others that a client is asked.
+pub(crate) fn key(question: &Question) -> String {
+    format!("{}@{}", question.node, question.path)
+}
+
+/// A question as a modern client is asked.
+pub(crate) fn input_request(question: &Question) -> serde_json::Value {
+    json!({ "method": ELICIT, "params": elicitation(question, None) })
+}
+
+fn elicitation(question: &Question, problem: Option<&str>) -> serde_json::Value {
+    let message = match problem {
+        Some(problem) => format!("{}\n\nThe answer does not fit: {problem}", question.message),
+        None => question.message.clone(),
+    };
+    json!({ "message": message, "requestedSchema": question.schema })
+}
+
+/// What a client says to a question; none if it says nothing that makes sense.
+pub(crate) fn reply(answer: &Raw) -> Option<Reply> {
+    let Elicited { action, content } = serde_json::from_str(answer.get()).ok()?;
+    match action.as_str() {
+        "accept" => {
+            let content = content
+                .map_or(Ok(Value::object(mcpgraph_value::Map::new())), |content| {
+                    Value::from_json(content.get())
+                });
+            content.ok().map(Reply::Answer)
+        }
+        // Both mean that there will be no answer.
+        "decline" | "cancel" => Some(Reply::Decline),
+        _ => None,
+    }
+}
+
+/// A refusal as a protocol error; the client may send the same state again where it was only the
+/// answer that does not fit.
+pub(crate) fn refusal(refused: &Refused) -> RpcError {
+    RpcError::invalid_params(refused.to_string()).with_data(&json!({ "code": refused.code().id() }))
+}
+
+pub(crate) fn failed(error: &JournalError) -> RpcError {
+    RpcError::internal(format!("the run cannot be followed: {error}"))
+}

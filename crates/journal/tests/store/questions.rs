@@ -1,0 +1,113 @@
+use std::time::{Duration, Instant};
+
+use mcpgraph_journal::{Ending, JournalOptions, NewQuestion, Question, QuestionState, RunId};
+use mcpgraph_value::Value;
+
+use crate::support::open;
+
+fn new(run: RunId, path: &str, patience: Duration) -> NewQuestion {
+    NewQuestion {
+        run,
+        path: path.to_owned(),
+        node: "approve".to_owned(),
+        tool: "send".to_owned(),
+        message: "Send it to “Ada”?".to_owned(),
+        schema: Value::from_json(r#"{"type":"object"}"#).unwrap(),
+        principal: Some("abc".to_owned()),
+        patience,
+    }
+}
+
+const DAY: Duration = Duration::from_hours(24);
+
+fn answer(text: &str) -> Ending {
+    Ending::Answered(Value::from_json(&format!(r#"{{"note":"{text}"}}"#)).unwrap())
+}
+
+#[test]
+fn a_question_is_read_as_it_was_asked_and_asked_once() {
+    let (home, journal) = open(JournalOptions::default());
+    let run = RunId::new();
+    let asked = journal.ask(&new(run, "3.1.0", DAY)).unwrap();
+    assert_eq!(asked.state, QuestionState::Pending);
+    assert_eq!((asked.run, asked.path.as_str(), asked.node.as_str()), (run, "3.1.0", "approve"));
+    assert_eq!(asked.message, "Send it to “Ada”?");
+    assert_eq!(asked.principal.as_deref(), Some("abc"));
+    assert_eq!(asked.patience(), DAY);
+    assert!(!asked.is_over());
+    // A run that is executed again, perhaps elsewhere, asks the same question.
+    let other = home.open(JournalOptions::default());
+    assert_eq!(other.ask(&new(run, "3.1.0", Duration::from_secs(1))).unwrap(), asked);
+    let second = other.ask(&new(run, "3.1.1", DAY)).unwrap();
+    let ids = |found: Vec<Question>| found.iter().map(|found| found.id).collect::<Vec<_>>();
+    assert_eq!(ids(journal.pending_questions(Some(run)).unwrap()), [asked.id, second.id]);
+    assert_eq!(ids(journal.pending_questions(None).unwrap()), [asked.id, second.id]);
+    assert!(journal.pending_questions(Some(RunId::new())).unwrap().is_empty());
+    assert_eq!(journal.question(asked.id).unwrap(), Some(asked));
+    assert_eq!(home.open_read().pending_questions(None).unwrap().len(), 2);
+}
+
+#[test]
+fn the_first_answer_counts_whoever_else_gives_one() {
+    let (home, journal) = open(JournalOptions::default());
+    let asked = journal.ask(&new(RunId::new(), "0", DAY)).unwrap();
+    let accepted: Vec<usize> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|number| {
+                let (home, id) = (&home, asked.id);
+                scope.spawn(move || {
+                    let journal = home.open(JournalOptions::default());
+                    journal
+                        .end_question(id, &answer(&number.to_string()))
+                        .unwrap()
+                        .then_some(number)
+                })
+            })
+            .collect();
+        threads.into_iter().filter_map(|thread| thread.join().unwrap()).collect()
+    });
+    let [winner] = accepted[..] else { panic!("{accepted:?} were accepted") };
+    let kept = journal.question(asked.id).unwrap().unwrap();
+    let Ending::Answered(expected) = answer(&winner.to_string()) else { unreachable!() };
+    assert_eq!(kept.state, QuestionState::Answered(expected));
+    assert!(!journal.end_question(asked.id, &Ending::Declined).unwrap());
+    assert!(journal.pending_questions(None).unwrap().is_empty());
+}
+
+#[test]
+fn an_answer_after_its_time_is_none() {
+    let (_home, journal) = open(JournalOptions::default());
+    let asked = journal.ask(&new(RunId::new(), "0", Duration::from_millis(1))).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    assert!(asked.is_over());
+    assert!(!journal.end_question(asked.id, &answer("late")).unwrap());
+    assert!(!journal.end_question(asked.id, &Ending::Declined).unwrap());
+    assert!(journal.pending_questions(None).unwrap().is_empty());
+    assert!(journal.end_question(asked.id, &Ending::Expired).unwrap());
+    assert_eq!(journal.question(asked.id).unwrap().unwrap().state, QuestionState::Expired);
+}
+
+/// Whoever waits for a run hears of its answer, also when another process takes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_told_of() {
+    let (home, journal) = open(JournalOptions::default());
+    let asked = journal.ask(&new(RunId::new(), "0", DAY)).unwrap();
+    let mut follower = journal.follow(Some(asked.run));
+    // A file tells only those of the same process.
+    let elsewhere = match &home {
+        crate::support::Home::File(_) => None,
+        crate::support::Home::Database(_) => Some(home.open(JournalOptions::default())),
+    };
+    if elsewhere.is_some() {
+        // The first word is that it listens.
+        drop(tokio::time::timeout(Duration::from_secs(5), follower.changed()).await);
+    }
+    let answering = elsewhere.as_ref().unwrap_or(&journal);
+    let began = Instant::now();
+    assert!(answering.end_question(asked.id, &answer("yes")).unwrap());
+    while journal.question(asked.id).unwrap().unwrap().state == QuestionState::Pending {
+        assert!(follower.changed().await);
+    }
+    tokio::time::timeout(Duration::from_secs(10), follower.changed()).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(10));
+}

@@ -1,0 +1,88 @@
+//! What runs ask people, and answers from the command line.
+
+use std::sync::Arc;
+
+use mcpgraph_diagnostics::{printable, shortened};
+use mcpgraph_journal::{Question, rfc3339};
+use mcpgraph_runtime::{Questions, Refused, Reply};
+use mcpgraph_value::{Map, Value};
+
+use super::args::HistoryArgs;
+use super::args::questions::{AnswerArgs, QuestionsArgs, QuestionsCommand};
+use super::runs::text::{Side, table};
+use super::runs::{Runs, print};
+use super::{Exit, Threads, block_on, output, run, usage};
+
+/// How much of a question a line shows.
+const SHOWN: usize = 80;
+
+/// Dispatches `mcpgraph questions`.
+pub(super) fn questions(args: QuestionsArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
+    let store = Runs::open(history)?;
+    match args.command {
+        QuestionsCommand::Ls => list(&store, args.json),
+        QuestionsCommand::Answer(answer) => give(store, &answer, args.json),
+    }
+}
+
+fn list(store: &Runs, json: bool) -> anyhow::Result<Exit> {
+    let questions = store.journal.pending_questions(None)?;
+    if json {
+        let all: Vec<Value> = questions.iter().map(Question::to_value).collect();
+        print(&Map::from_iter([("questions", all)]).into())?;
+        return Ok(Exit::Success);
+    }
+    if questions.is_empty() {
+        output::say(&format!("nothing in {} waits for an answer\n", store.journal.place()));
+        return Ok(Exit::Success);
+    }
+    let heading = [
+        ("QUESTION", Side::Left),
+        ("TOOL", Side::Left),
+        ("NODE", Side::Left),
+        ("ASKED", Side::Left),
+        ("UNTIL", Side::Left),
+        ("MESSAGE", Side::Left),
+    ];
+    let rows: Vec<_> = questions.iter().map(row).collect();
+    output::data(&table(heading, &rows))?;
+    Ok(Exit::Success)
+}
+
+fn row(question: &Question) -> [String; 6] {
+    [
+        question.id.to_string(),
+        question.tool.clone(),
+        question.node.clone(),
+        rfc3339(question.asked),
+        rfc3339(question.expires),
+        shortened(&printable(&question.message), SHOWN),
+    ]
+}
+
+fn give(store: Runs, args: &AnswerArgs, json: bool) -> anyhow::Result<Exit> {
+    let questions = Questions::new(Arc::new(store.journal));
+    let given = block_on(Threads::One, async {
+        let Ok(id) = args.question.parse() else { return Ok(Err(Refused::Unknown)) };
+        let Some(question) = questions.find(id).await? else { return Ok(Err(Refused::Unknown)) };
+        let reply = if args.decline {
+            if !args.answer.is_empty() {
+                return Err(usage("--decline gives no answer: leave out KEY=VALUE"));
+            }
+            Reply::Decline
+        } else {
+            let answer = run::typed(&args.answer, &question.schema, Map::new())?;
+            Reply::Answer(answer.into())
+        };
+        Ok(questions.answer(id, reply).await)
+    })?;
+    match given {
+        Ok(()) if json => print(&Map::from_iter([("answered", args.question.as_str())]).into())?,
+        Ok(()) => output::say("the run goes on\n"),
+        Err(refused) => {
+            output::error(&format!("{refused} [{}]", refused.code().id()));
+            return Ok(Exit::Failure);
+        }
+    }
+    Ok(Exit::Success)
+}
