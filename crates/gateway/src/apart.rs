@@ -22,6 +22,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long a new run is waited for to be in the store.
 const FIRST_COMMIT: Duration = Duration::from_secs(5);
 
+/// How many runs may go on by themselves in one process; a call that would be one more is refused.
+pub(crate) const MAX_RUNS: usize = 10_000;
+
 /// The runs of this process that go on by themselves.
 #[derive(Clone, Default)]
 pub(crate) struct Apart(Arc<Mutex<HashMap<RunId, Going>>>);
@@ -33,13 +36,18 @@ struct Going {
 
 /// What a run comes to next.
 pub(crate) enum Next {
-    /// It asks something.
-    Asked(Box<Question>),
+    /// It asks: what waits for an answer, the oldest first.
+    Asked(Vec<Question>),
     /// It has ended.
     Finished(Arc<Finished>),
 }
 
 impl Apart {
+    /// Whether another run may begin.
+    pub(crate) fn has_room(&self) -> bool {
+        self.0.lock().len() < MAX_RUNS
+    }
+
     /// Lets a run go on by itself.
     pub(crate) fn begin(&self, offer: Arc<Offer>, mut execution: Execution) {
         let (id, cancel) = (execution.id, CancellationToken::new());
@@ -102,8 +110,9 @@ impl Apart {
         if let Some(finished) = here.as_ref().and_then(|here| here.borrow().clone()) {
             return Ok(Some(Next::Finished(finished)));
         }
-        if let Some(question) = questions.pending(Some(run)).await?.into_iter().next() {
-            return Ok(Some(Next::Asked(Box::new(question))));
+        let pending = questions.pending(Some(run)).await?;
+        if !pending.is_empty() {
+            return Ok(Some(Next::Asked(pending)));
         }
         if here.is_some() {
             return Ok(None);

@@ -18,7 +18,7 @@ use mcpgraph_value::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::apart::{Apart, Next};
+use crate::apart::{Apart, MAX_RUNS, Next};
 use crate::call::{attend, becomes_run};
 use crate::gateway::{Gateway, arguments};
 use crate::relay::{self, Params};
@@ -41,7 +41,7 @@ const MAX_TRIES: usize = 5;
 /// What a client is given to come back with. It is sealed, so that only we write it.
 #[derive(Serialize, Deserialize)]
 struct Ticket {
-    question: String,
+    questions: Vec<String>,
     /// The caller who was asked.
     principal: Option<String>,
     /// Names the request that has to come again with the answer; none for a handle.
@@ -76,10 +76,16 @@ impl Gateway {
         let Some(room) = self.room(view, call) else {
             return Err(RpcError::internal("there is no store for questions"));
         };
+        let mut responses = responses(params)?;
         if params.contains_key(STATE) {
-            let run = room.take_rounds(params).await.map_err(|refused| refusal(&refused))?;
+            let taken = room.take_rounds(params, &responses).await;
+            let run = taken.map_err(|refused| refusal(&refused))?;
             becomes_run(call, run);
-            return room.follow(run, tool).await;
+            return room.follow(run, tool, &mut Params::new()).await;
+        }
+        if !room.apart.has_room() {
+            let full = format!("{MAX_RUNS} runs wait for people here, which is the limit");
+            return Err(RpcError::internal(full));
         }
         let input = arguments(params)?;
         let mut execution = Execution::new(Arc::clone(&view.offer.graph), Arc::clone(tool), input);
@@ -93,7 +99,7 @@ impl Gateway {
         }
         attend(call, execution, None, |execution| {
             begin(execution);
-            room.follow(run, tool)
+            room.follow(run, tool, &mut responses)
         })
         .await
     }
@@ -116,7 +122,7 @@ impl Gateway {
                 about(call, &question.tool);
                 let tool = view.offer.graph.tool(&question.tool).cloned();
                 let tool = tool.ok_or_else(|| refusal(&Refused::Unknown))?;
-                room.follow(question.run, &tool).await
+                room.follow(question.run, &tool, &mut Params::new()).await
             }
             Err(refused) => Ok(raw(&result::refused(&refused.to_string(), refused.code()))),
         }
@@ -129,8 +135,9 @@ impl Gateway {
 }
 
 impl Room<'_> {
-    /// Goes on for a request until the run has ended or the client has to do something.
-    async fn follow(&self, run: RunId, tool: &Tool) -> Result<Raw, RpcError> {
+    /// Goes on for a request until the run has ended or the client has to do something. What the
+    /// client answered before it was asked is taken when it is.
+    async fn follow(&self, run: RunId, tool: &Tool, ahead: &mut Params) -> Result<Raw, RpcError> {
         loop {
             let next = tokio::select! {
                 next = self.apart.next(&self.questions, run) => next.map_err(|e| failed(&e))?,
@@ -139,40 +146,52 @@ impl Room<'_> {
                     return Err(RpcError::internal("the caller cancelled the call"));
                 }
             };
-            let question = match next {
+            let asked = match next {
                 Next::Finished(finished) => {
                     return result::answer(&finished, tool, self.call.version());
                 }
-                Next::Asked(question) => question,
+                Next::Asked(asked) => asked,
             };
+            if self.answer_ahead(&asked, ahead).await {
+                continue;
+            }
+            let Some(first) = asked.first() else { continue };
             let can_be_asked = self.call.peer.may_ask(ELICIT).is_ok();
             match self.call.version().era() {
-                Era::Modern if can_be_asked => return self.round(&question),
-                Era::Legacy if can_be_asked && self.elicit(&question).await => {}
-                _ => return self.handle(&question, tool),
+                Era::Modern if can_be_asked => return self.round(&asked),
+                Era::Legacy if can_be_asked && self.elicit(first).await => {}
+                _ => {
+                    let handle = self.ticket(&asked[..1], None)?;
+                    return Ok(raw(&result::asked(first, &handle, tool)));
+                }
             }
         }
     }
 
+    /// Answers what the client has answered already; false if that is nothing that counts.
+    async fn answer_ahead(&self, asked: &[Question], ahead: &mut Params) -> bool {
+        let mut has_answered = false;
+        for question in asked {
+            let Some(response) = ahead.shift_remove(&question.name()) else { continue };
+            let Some(reply) = reply(&response) else { continue };
+            has_answered |= self.questions.answer(question.id, reply).await.is_ok();
+        }
+        has_answered
+    }
+
     /// The result that asks a modern client.
-    fn round(&self, question: &Question) -> Result<Raw, RpcError> {
+    fn round(&self, asked: &[Question]) -> Result<Raw, RpcError> {
         let request = Bound::of("", self.call)?.name();
         Ok(raw(&json!({
             "resultType": "input_required",
-            "inputRequests": { key(question): input_request(question) },
-            "requestState": self.ticket(question, Some(request))?,
+            "inputRequests": input_requests(asked),
+            "requestState": self.ticket(asked, Some(request))?,
         })))
     }
 
-    /// The result that tells a client how to go on.
-    fn handle(&self, question: &Question, tool: &Tool) -> Result<Raw, RpcError> {
-        let handle = self.ticket(question, None)?;
-        Ok(raw(&result::asked(question, &handle, tool)))
-    }
-
-    fn ticket(&self, question: &Question, request: Option<String>) -> Result<String, RpcError> {
+    fn ticket(&self, asked: &[Question], request: Option<String>) -> Result<String, RpcError> {
         let ticket = Ticket {
-            question: question.id.to_string(),
+            questions: asked.iter().map(|question| question.id.to_string()).collect(),
             principal: self.call.client.principal.as_deref().map(str::to_owned),
             request,
         };
@@ -200,24 +219,23 @@ impl Room<'_> {
         false
     }
 
-    /// Takes the answers of a modern client; the run that asked.
-    async fn take_rounds(&self, params: &Params) -> Result<RunId, Refused> {
+    /// Takes the answers of a modern client; the run that asked. Without any it is only looked how
+    /// the run stands; what is missing is asked again.
+    async fn take_rounds(&self, params: &Params, responses: &Params) -> Result<RunId, Refused> {
         let state = relay::text(params, STATE).map_err(|_| Refused::Unknown)?;
         let ticket = self.open(&state)?;
         let request = Bound::of("", self.call).map_err(|_| Refused::Foreign)?;
-        let (question, is_mine) = self.asked(&ticket).await?;
-        if !is_mine || ticket.request != Some(request.name()) {
+        let asked = self.asked(&ticket).await?;
+        if ticket.request != Some(request.name()) {
             return Err(Refused::Foreign);
         }
-        let responses = params.get(RESPONSES).map_or("{}", |responses| responses.get());
-        let responses: Params = serde_json::from_str(responses)
-            .map_err(|error| Refused::Unfit(format!("`{RESPONSES}`: {error}")))?;
-        let missing =
-            || Refused::Unfit(format!("`{RESPONSES}` has no answer to `{}`", key(&question)));
-        let response = responses.get(&key(&question)).ok_or_else(missing)?;
-        let reply = reply(response).ok_or_else(missing)?;
-        self.questions.answer(question.id, reply).await?;
-        Ok(question.run)
+        for question in &asked {
+            let Some(response) = responses.get(&question.name()) else { continue };
+            let senseless = || Refused::Unfit(format!("`{}` says nothing", question.name()));
+            let reply = reply(response).ok_or_else(senseless)?;
+            self.questions.answer(question.id, reply).await?;
+        }
+        asked.first().map(|question| question.run).ok_or(Refused::Unknown)
     }
 
     /// Takes the answer that came with a handle; without one it is only looked how the run stands.
@@ -228,8 +246,8 @@ impl Room<'_> {
         answer: Option<&Value>,
     ) -> Result<Question, Refused> {
         let ticket = self.open(handle)?;
-        let (question, is_mine) = self.asked(&ticket).await?;
-        if !is_mine || ticket.request.is_some() || !view.sees_own(&question.tool) {
+        let question = self.asked(&ticket).await?.into_iter().next().ok_or(Refused::Unknown)?;
+        if ticket.request.is_some() || !view.sees_own(&question.tool) {
             return Err(Refused::Foreign);
         }
         let reply = match answer {
@@ -252,16 +270,21 @@ impl Room<'_> {
         serde_json::from_str(opened.get()).map_err(|_| Refused::Unknown)
     }
 
-    /// The question of a ticket, and whether it was asked of this caller.
-    async fn asked(&self, ticket: &Ticket) -> Result<(Question, bool), Refused> {
-        let id: QuestionId = ticket.question.parse().map_err(|_| Refused::Unknown)?;
-        let found = self.questions.find(id).await;
-        let found = found.map_err(|error| Refused::Failed(error.to_string()))?;
-        let question = found.ok_or(Refused::Unknown)?;
+    /// The questions of a ticket, which were asked of this caller.
+    async fn asked(&self, ticket: &Ticket) -> Result<Vec<Question>, Refused> {
         let caller = self.call.client.principal.as_deref();
-        let is_mine =
-            ticket.principal.as_deref() == caller && question.principal.as_deref() == caller;
-        Ok((question, is_mine))
+        let mut asked = Vec::with_capacity(ticket.questions.len());
+        for id in &ticket.questions {
+            let id: QuestionId = id.parse().map_err(|_| Refused::Unknown)?;
+            let found = self.questions.find(id).await;
+            let found = found.map_err(|error| Refused::Failed(error.to_string()))?;
+            let question = found.ok_or(Refused::Unknown)?;
+            if ticket.principal.as_deref() != caller || question.principal.as_deref() != caller {
+                return Err(Refused::Foreign);
+            }
+            asked.push(question);
+        }
+        Ok(asked)
     }
 }
 
@@ -286,14 +309,17 @@ pub(crate) fn tool() -> Raw {
     }))
 }
 
-/// The name of a question among others that a client is asked.
-pub(crate) fn key(question: &Question) -> String {
-    format!("{}@{}", question.node, question.path)
+/// Questions as a modern client is asked them, by their names.
+pub(crate) fn input_requests(asked: &[Question]) -> serde_json::Map<String, serde_json::Value> {
+    let request = |question| json!({ "method": ELICIT, "params": elicitation(question, None) });
+    asked.iter().map(|question| (question.name(), request(question))).collect()
 }
 
-/// A question as a modern client is asked.
-pub(crate) fn input_request(question: &Question) -> serde_json::Value {
-    json!({ "method": ELICIT, "params": elicitation(question, None) })
+/// What a client answers, by the names of the questions.
+fn responses(params: &Params) -> Result<Params, RpcError> {
+    let Some(responses) = params.get(RESPONSES) else { return Ok(Params::new()) };
+    serde_json::from_str(responses.get())
+        .map_err(|error| RpcError::invalid_params(format!("`{RESPONSES}`: {error}")))
 }
 
 fn elicitation(question: &Question, problem: Option<&str>) -> serde_json::Value {

@@ -22,7 +22,8 @@ const REMEMBERED: Duration = Duration::from_hours(7 * 24);
 const MAX_LISTED: i64 = 1000;
 
 const COLUMNS: &str = "id, run, path, node, tool, message, schema, principal, asked, expires, \
-     state, answer";
+     state, answer, (SELECT count(*) FROM questions AS earlier WHERE earlier.run = questions.run \
+     AND earlier.node = questions.node AND earlier.id < questions.id)";
 
 /// The format of the file that first has questions.
 const SINCE_FORMAT: i64 = 6;
@@ -77,6 +78,8 @@ pub struct Question {
     pub expires: SystemTime,
     /// What became of it.
     pub state: QuestionState,
+    /// How often the node has asked before, in this run.
+    earlier: u64,
 }
 
 /// What became of a question.
@@ -256,12 +259,22 @@ fn question(row: &Row<'_>) -> database::Result<Result<Question, JournalError>> {
         asked: time(row.get(8)?),
         expires: time(row.get(9)?),
         state,
+        earlier: row.get::<i64>(12)?.unsigned_abs(),
     }))
 }
 
 // === impl Question ===
 
 impl Question {
+    /// Its name among the questions of its run: that of the node, with a number if the node asks
+    /// again.
+    pub fn name(&self) -> String {
+        match self.earlier {
+            0 => self.node.clone(),
+            earlier => format!("{}-{}", self.node, earlier + 1),
+        }
+    }
+
     /// How long an answer is waited for, in all.
     pub fn patience(&self) -> Duration {
         self.expires.duration_since(self.asked).unwrap_or_default()

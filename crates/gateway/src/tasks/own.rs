@@ -93,15 +93,10 @@ impl Gateway {
         let described = |status, changed| described(summary.id, status, summary.started, changed);
         Ok(raw(&match next {
             None => described("working", ended),
-            Some(Next::Asked(_)) => {
-                let all = questions.pending(Some(summary.id)).await.map_err(|e| failed(&e))?;
+            Some(Next::Asked(all)) => {
                 let asked = all.first().map_or(ended, |question| question.asked);
-                let requests: Map<String, Value> = all
-                    .iter()
-                    .map(|question| (asking::key(question), asking::input_request(question)))
-                    .collect();
                 let mut task = described("input_required", asked);
-                task.insert("inputRequests".to_owned(), requests.into());
+                task.insert("inputRequests".to_owned(), asking::input_requests(&all).into());
                 task
             }
             Some(Next::Finished(finished)) => {
@@ -146,9 +141,9 @@ async fn update(questions: &Questions, run: RunId, params: &Params) -> Result<Ra
         .map_err(|error| RpcError::invalid_params(format!("`{RESPONSES}`: {error}")))?;
     let pending = questions.pending(Some(run)).await.map_err(|error| failed(&error))?;
     for question in pending {
-        let Some(response) = responses.get(&asking::key(&question)) else { continue };
+        let Some(response) = responses.get(&question.name()) else { continue };
         let reply = asking::reply(response).ok_or_else(|| {
-            let what = format!("the answer to `{}` says nothing", asking::key(&question));
+            let what = format!("the answer to `{}` says nothing", question.name());
             refusal(&Refused::Unfit(what))
         })?;
         questions.answer(question.id, reply).await.map_err(|refused| refusal(&refused))?;

@@ -40,6 +40,7 @@ fn a_question_is_read_as_it_was_asked_and_asked_once() {
     assert_eq!(other.ask(&new(run, "3.1.0", Duration::from_secs(1))).unwrap(), asked);
     let second = other.ask(&new(run, "3.1.1", DAY)).unwrap();
     let ids = |found: Vec<Question>| found.iter().map(|found| found.id).collect::<Vec<_>>();
+    assert_eq!((asked.name().as_str(), second.name().as_str()), ("approve", "approve-2"));
     assert_eq!(ids(journal.pending_questions(Some(run)).unwrap()), [asked.id, second.id]);
     assert_eq!(ids(journal.pending_questions(None).unwrap()), [asked.id, second.id]);
     assert!(journal.pending_questions(Some(RunId::new())).unwrap().is_empty());

@@ -1,5 +1,6 @@
 //! Graphs that ask people: how each kind of client is asked, which answers count, and tasks.
 
+use std::io::Read as _;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -382,4 +383,71 @@ fn a_client_that_takes_tasks_is_given_one() {
     until(&id, "cancelled");
     // A tool that does not ask answers at once.
     assert_eq!(text(&me.call("plain", json!({}))), "{}");
+}
+
+/// Others may answer as well: on the command line, and over HTTP where the studio is.
+#[test]
+fn others_answer_too() {
+    let world = World::new();
+    let server = world.serve();
+    let client = Caller::new(&server, "none", json!({}));
+    let run = |arguments: &[&str]| {
+        let output = command().args(arguments).args(world.options()).output().unwrap();
+        (output.status.code(), output)
+    };
+    let listed = || -> Vec<Value> {
+        let (code, output) = run(&["questions", "ls", "--json"]);
+        assert_eq!(code, Some(0), "{output:?}");
+        let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+        listed["questions"].as_array().unwrap().clone()
+    };
+    let asked = client.call("send", to_ada());
+    let handle = asked["result"]["structuredContent"]["handle"].clone();
+    let waiting = listed();
+    let [first] = &waiting[..] else { panic!("{waiting:?}") };
+    assert_eq!(first["message"], "Send to Ada?", "{first}");
+    let shown = run(&["runs", "show", first["run"].as_str().unwrap()]).1;
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("Send to Ada? (node `approve`"), "{shown}");
+
+    let id = first["id"].as_str().unwrap();
+    let (code, output) = run(&["questions", "answer", id, "copies=0"]);
+    assert_eq!(code, Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("[MG0436]"), "{output:?}");
+    let (code, output) = run(&["questions", "answer", id, "copies=4"]);
+    assert_eq!(code, Some(0), "{output:?}");
+    let (code, output) = run(&["questions", "answer", id, "copies=4"]);
+    assert_eq!(code, Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("[MG0433]"), "{output:?}");
+    let sure = client.go_on(&handle, Value::Null);
+    assert_eq!(sure["result"]["structuredContent"]["message"], "Are you sure?", "{sure}");
+
+    let http = |method: &str, path: &str, body: &Value| {
+        let mut answer = String::new();
+        let head = format!("{method} {path} HTTP/1.1\r\n{}", server.host());
+        server.send(&head, body).read_to_string(&mut answer).unwrap();
+        let status: u16 = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, answer_in(&answer))
+    };
+    let (status, waiting) = http("GET", "/api/questions", &json!({}));
+    assert_eq!(status, 200, "{waiting}");
+    let id = waiting["questions"][0]["id"].as_str().unwrap();
+    assert_eq!(waiting["questions"][0]["node"], "sure", "{waiting}");
+    let path = format!("/api/questions/{id}");
+    for (body, expected, code) in [
+        (json!({}), 400, "invalid"),
+        (json!({ "answer": 1 }), 400, "invalid"),
+        (json!({ "answer": {}, "decline": true }), 400, "invalid"),
+    ] {
+        let (status, problem) = http("POST", &path, &body);
+        assert_eq!((status, &problem["error"]["code"]), (expected, &json!(code)), "{problem}");
+    }
+    let (status, _) = http("POST", &path, &json!({ "decline": true }));
+    assert_eq!(status, 200);
+    let (status, problem) = http("POST", &path, &json!({ "answer": {} }));
+    assert_eq!((status, &problem["error"]["code"]), (409, &json!("MG0433")), "{problem}");
+    let (status, problem) = http("POST", "/api/questions/nobody", &json!({ "decline": true }));
+    assert_eq!((status, &problem["error"]["code"]), (404, &json!("MG0432")), "{problem}");
+    assert_eq!(text(&client.go_on(&handle, Value::Null)), "kept");
+    assert!(listed().is_empty());
 }

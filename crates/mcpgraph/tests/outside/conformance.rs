@@ -11,12 +11,18 @@ use crate::product::Product;
 const REQUIREMENTS: [(&str, u32); 2] = [("2025-11-25", 80), ("2026-07-28", 196)];
 
 /// The tools of `tests/interop/conformance.yaml`, which the fixture server leaves out.
-const GRAPHS: [&str; 5] = [
+const GRAPHS: [&str; 11] = [
     "test_simple_text",
     "test_error_handling",
     "json_schema_2020_12_tool",
     "test_custom_header",
     "greet",
+    "test_input_required_result_elicitation",
+    "test_input_required_result_request_state",
+    "test_input_required_result_tampered_state",
+    "test_input_required_result_multi_round",
+    "confirm_delete",
+    "multi_input",
 ];
 
 #[test]
