@@ -80,8 +80,12 @@ const USUAL: [Part; 7] = [
     Part::Commands,
 ];
 
-/// Builds, measures, prints.
-pub(crate) fn run(workspace: &Workspace, parts: &[Part]) -> anyhow::Result<()> {
+/// Builds unless a program is named, measures, prints.
+pub(crate) fn run(
+    workspace: &Workspace,
+    parts: &[Part],
+    program: Option<PathBuf>,
+) -> anyhow::Result<()> {
     let parts = if parts.is_empty() { &USUAL } else { parts };
     if parts.contains(&Part::Jsonata) {
         jsonata(workspace)?;
@@ -92,13 +96,7 @@ pub(crate) fn run(workspace: &Workspace, parts: &[Part]) -> anyhow::Result<()> {
     let folder = workspace.target.join("bench-env");
     fs::create_dir_all(&folder)
         .with_context(|| format!("could not create {}", folder.display()))?;
-    eprintln!("building mcpgraph (release)");
-    run_visibly(
-        cargo()
-            .args(["build", "--release", "--package", "mcpgraph", "--bin", "mcpgraph"])
-            .current_dir(&workspace.root),
-    )?;
-    let product = workspace.target.join("release/mcpgraph");
+    let product = program.map_or_else(|| build(workspace), Ok)?;
     let graph = write_graph(workspace, &folder, &product)?;
     let ours = Contender {
         program: product,
@@ -141,6 +139,17 @@ pub(crate) fn run(workspace: &Workspace, parts: &[Part]) -> anyhow::Result<()> {
     drop(awake);
     report.print();
     Ok(())
+}
+
+/// Builds the program as users have it.
+fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    eprintln!("building mcpgraph (release)");
+    run_visibly(
+        cargo()
+            .args(["build", "--release", "--package", "mcpgraph", "--bin", "mcpgraph"])
+            .current_dir(&workspace.root),
+    )?;
+    Ok(workspace.target.join("release/mcpgraph"))
 }
 
 /// Measures the JSONata engine, which the crate's own benchmark does.

@@ -14,6 +14,7 @@ mod system;
 mod test;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -39,6 +40,9 @@ enum Task {
         /// Measure only this; everything but `jsonata` where nothing is named
         #[arg(value_enum)]
         parts: Vec<bench::Part>,
+        /// Measure this mcpgraph instead of building one
+        #[arg(long)]
+        program: Option<PathBuf>,
     },
     /// Simulates replicas on one PostgreSQL: how many calls they take, and what holds them
     Simulate(#[command(flatten)] simulate::Figures),
@@ -57,7 +61,7 @@ fn main() -> ExitCode {
     let result = Workspace::find().and_then(|workspace| match Cli::parse().task {
         Task::SetupTests => setup_tests::run(&workspace),
         Task::Test => test::run(&workspace),
-        Task::Bench { parts } => bench::run(&workspace, &parts),
+        Task::Bench { parts, program } => bench::run(&workspace, &parts, program),
         Task::Simulate(figures) => {
             simulate::run(&figures);
             Ok(())

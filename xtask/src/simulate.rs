@@ -19,19 +19,19 @@ pub(crate) struct Figures {
     #[arg(long, default_value_t = 64)]
     pub(crate) clients: usize,
     /// What a call takes of a core, in microseconds
-    #[arg(long, default_value_t = 80.0)]
+    #[arg(long, default_value_t = 150.0)]
     pub(crate) call_us: f64,
     /// What a transaction takes of PostgreSQL, whatever is in it, in microseconds
-    #[arg(long, default_value_t = 900.0)]
+    #[arg(long, default_value_t = 2900.0)]
     pub(crate) commit_us: f64,
     /// What each run in a transaction adds, in microseconds
-    #[arg(long, default_value_t = 45.0)]
+    #[arg(long, default_value_t = 165.0)]
     pub(crate) run_us: f64,
     /// Events of a run
-    #[arg(long, default_value_t = 14)]
+    #[arg(long, default_value_t = 12)]
     pub(crate) events: usize,
     /// Bytes of a run in the database
-    #[arg(long, default_value_t = 1800)]
+    #[arg(long, default_value_t = 1358)]
     pub(crate) bytes: usize,
 }
 
@@ -81,11 +81,11 @@ mod tests {
         replicas: 32,
         cores: 2,
         clients: 64,
-        call_us: 80.0,
-        commit_us: 900.0,
-        run_us: 45.0,
-        events: 14,
-        bytes: 1800,
+        call_us: 150.0,
+        commit_us: 2900.0,
+        run_us: 165.0,
+        events: 12,
+        bytes: 1358,
     };
 
     #[test]

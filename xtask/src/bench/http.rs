@@ -101,27 +101,49 @@ impl Connection {
     /// Sends a request, which must be answered with a result that is no error.
     fn ask(&mut self, request: &[u8]) -> anyhow::Result<()> {
         self.stream.get_mut().write_all(request)?;
-        let mut length = None;
-        let mut is_good = false;
-        loop {
-            self.line.clear();
-            ensure!(self.stream.read_line(&mut self.line)? > 0, "the server closed the connection");
-            let line = self.line.trim_end();
-            if line.is_empty() {
-                break;
-            }
+        let (mut length, mut is_good) = (None, false);
+        while let Some(line) = self.read_line()? {
             is_good |= line.starts_with("HTTP/1.1 200");
             if let Some(value) = line.strip_prefix("content-length: ") {
                 length = Some(value.parse()?);
             }
         }
-        self.body.resize(length.context("an answer without a length")?, 0);
-        self.stream.read_exact(&mut self.body)?;
+        self.body.clear();
+        match length {
+            Some(length) => self.read_body(length)?,
+            // A call that takes longer is answered as a stream.
+            None => self.read_chunks()?,
+        }
         let text = str::from_utf8(&self.body)?;
         if !is_good || text.contains("\"isError\":true") || !text.contains("\"result\"") {
             bail!("a call failed: {text}");
         }
         Ok(())
+    }
+
+    /// A line, or none if it is empty.
+    fn read_line(&mut self) -> anyhow::Result<Option<&str>> {
+        self.line.clear();
+        ensure!(self.stream.read_line(&mut self.line)? > 0, "the server closed the connection");
+        Ok(Some(self.line.trim_end()).filter(|line| !line.is_empty()))
+    }
+
+    fn read_body(&mut self, length: usize) -> anyhow::Result<()> {
+        let before = self.body.len();
+        self.body.resize(before + length, 0);
+        Ok(self.stream.read_exact(&mut self.body[before..])?)
+    }
+
+    fn read_chunks(&mut self) -> anyhow::Result<()> {
+        loop {
+            let length = self.read_line()?.context("a chunk without a length")?;
+            let length = usize::from_str_radix(length, 16)?;
+            self.read_body(length)?;
+            ensure!(self.read_line()?.is_none(), "a chunk that is longer than it says");
+            if length == 0 {
+                return Ok(());
+            }
+        }
     }
 }
 
