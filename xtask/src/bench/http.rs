@@ -35,7 +35,7 @@ impl HttpServer {
         let mut server = Self { child, address: String::new() };
         for line in lines.by_ref() {
             if let Some((_, rest)) = line?.split_once("http://") {
-                server.address = rest.split('/').next().unwrap_or_default().to_owned();
+                rest.split('/').next().unwrap_or_default().clone_into(&mut server.address);
                 break;
             }
         }

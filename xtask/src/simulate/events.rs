@@ -32,7 +32,7 @@ struct Replica {
     waiting: VecDeque<usize>,
     /// Clients whose runs wait for the next transaction.
     finished: Vec<usize>,
-    /// Clients whose runs are in the transaction under way, or that waits for its turn.
+    /// Clients whose runs are in the transaction under way.
     committing: Vec<usize>,
 }
 
@@ -119,24 +119,23 @@ impl World<'_> {
         self.commit(replica);
     }
 
-    /// Begins a transaction, unless one of the replica is under way. What it carries is settled
-    /// before it waits for its turn.
+    /// Asks for a transaction, unless one of the replica is under way or asked for.
     fn commit(&mut self, replica: usize) {
-        let waits = &mut self.replicas[replica];
-        if !waits.committing.is_empty() || waits.finished.is_empty() {
+        if self.replicas[replica].finished.is_empty() || self.queue.contains(&replica) {
             return;
         }
-        waits.committing = std::mem::take(&mut waits.finished);
         self.queue.push_back(replica);
         if self.queue.len() == 1 {
             self.write();
         }
     }
 
-    /// The first in the queue has the database.
+    /// The first in the queue has the database. It writes what has gathered by then.
     fn write(&mut self) {
         let Some(replica) = self.queue.front().copied() else { return };
-        let runs = self.replicas[replica].committing.len() as f64;
+        let writes = &mut self.replicas[replica];
+        writes.committing = std::mem::take(&mut writes.finished);
+        let runs = writes.committing.len() as f64;
         let takes = self.about(self.figures.commit_us + self.figures.run_us * runs);
         self.later(takes, Event::Committed { replica });
     }

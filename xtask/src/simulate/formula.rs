@@ -7,12 +7,13 @@ const ROUNDS: usize = 200;
 
 /// What so many replicas do.
 ///
-/// Transactions follow each other in the database. While the transaction of a replica is under way,
-/// or waits for its turn, the runs of its next one gather: as many as its cores finish in that time.
-/// Half of its clients gather while the other half is being written, so never more than that.
+/// Transactions follow each other in the database. Until it is the turn of a replica, its runs
+/// gather: as many as its cores finish in that time. One replica alone writes for half of its
+/// clients while the other half computes; among several there is time for all of them.
 pub(super) fn rate(figures: &Figures, replicas: usize) -> Rate {
-    let (cores, replicas) = (figures.cores as f64, replicas as f64);
-    let most = (figures.clients as f64 / 2.0).max(1.0);
+    let (cores, clients) = (figures.cores as f64, figures.clients as f64);
+    let most = if replicas == 1 { (clients / 2.0).max(1.0) } else { clients };
+    let replicas = replicas as f64;
     let (mut runs, mut cycle) = (1.0_f64, 0.0);
     for _ in 0..ROUNDS {
         let writing = replicas * (figures.commit_us + figures.run_us * runs);

@@ -142,23 +142,30 @@ impl Batcher {
     }
 
     /// Writes the items; what the runs have come to is handed back once it is in the file.
+    ///
+    /// Where others may have kept the store for a while, what came meanwhile is added to the items:
+    /// the fewer transactions, the less everybody waits.
     pub(crate) fn write(
         &mut self,
-        items: &[Item],
+        items: &mut Vec<Item>,
+        more: impl FnOnce() -> Vec<Item>,
         options: &JournalOptions,
         masker: &Arc<Masker>,
     ) -> Result<States> {
         if let Some(states) = self.settled()? {
             return Ok(states);
         }
-        let groups = group(items);
-        let noted = items.iter().filter_map(|item| match item {
-            Item::Request(request) => Some(&**request),
-            _ => None,
-        });
         self.attempts += 1;
         let (attempt, mut unsure) = (self.attempts, None);
         let written = self.transaction(options, masker, |part| {
+            if !part.connection.answers_at_once() {
+                items.extend(more());
+            }
+            let groups = group(items);
+            let noted = items.iter().filter_map(|item| match item {
+                Item::Request(request) => Some(&**request),
+                _ => None,
+            });
             requests::insert(part.connection, noted, part.masker)?;
             let states =
                 groups.iter().map(|group| part.write_group(group)).collect::<Result<States>>()?;

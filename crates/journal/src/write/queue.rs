@@ -98,6 +98,40 @@ struct Queue {
 }
 
 impl Queue {
+    /// Takes what is queued, up to a full transaction; with it the writer has what it took before.
+    fn take(&mut self, oldest: Instant) -> Vec<Item> {
+        let mut items = Vec::with_capacity(self.items.len());
+        let (mut events, mut bytes) = (0, 0);
+        while events < MAX_BATCH
+            && let Some(item) = self.items.pop_front()
+        {
+            match &item {
+                Item::Series(part) => {
+                    events += part.events.len();
+                    bytes += part.bytes;
+                }
+                Item::Request(request) => {
+                    events += 1;
+                    self.request_bytes = self.request_bytes.saturating_sub(request.bytes());
+                }
+                Item::Lost(_) | Item::Settle(_) => {}
+            }
+            self.of_runs -= usize::from(!matches!(item, Item::Request(_)));
+            items.push(item);
+        }
+        self.events -= events;
+        self.bytes -= bytes;
+        let (events_before, bytes_before) =
+            self.taken.map_or((0, 0), |(events, bytes, _)| (events, bytes));
+        self.taken = Some((events_before + events, bytes_before + bytes, oldest));
+        self.waiting = 0;
+        if self.items.is_empty() {
+            self.urgent = false;
+            self.oldest = None;
+        }
+        items
+    }
+
     /// Queues something of a run.
     fn push_of_run(&mut self, item: Item) {
         self.of_runs += 1;
@@ -357,35 +391,15 @@ impl Shared {
             queue.sleep = Sleep::No;
         }
         self.gather(&mut queue);
-        let mut items = Vec::with_capacity(queue.items.len());
-        let (mut events, mut bytes) = (0, 0);
-        while events < MAX_BATCH
-            && let Some(item) = queue.items.pop_front()
-        {
-            match &item {
-                Item::Series(part) => {
-                    events += part.events.len();
-                    bytes += part.bytes;
-                }
-                Item::Request(request) => {
-                    events += 1;
-                    queue.request_bytes = queue.request_bytes.saturating_sub(request.bytes());
-                }
-                Item::Lost(_) | Item::Settle(_) => {}
-            }
-            queue.of_runs -= usize::from(!matches!(item, Item::Request(_)));
-            items.push(item);
-        }
-        queue.events -= events;
-        queue.bytes -= bytes;
-        queue.taken = Some((events, bytes, oldest));
         queue.has_written = true;
-        queue.waiting = 0;
-        if queue.items.is_empty() {
-            queue.urgent = false;
-            queue.oldest = None;
-        }
-        Work::Write(items, oldest)
+        Work::Write(queue.take(oldest), oldest)
+    }
+
+    /// What came since the writer was given something, which it writes along.
+    pub(super) fn take_more(&self) -> Vec<Item> {
+        let mut queue = self.queue.lock();
+        let oldest = queue.taken.map_or_else(Instant::now, |(_, _, oldest)| oldest);
+        queue.take(oldest)
     }
 
     /// Sleeps for so long at most, unless there is something to do.

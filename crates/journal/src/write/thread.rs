@@ -151,9 +151,11 @@ impl Writer {
         let mut pause = FIRST_PAUSE;
         loop {
             let masker = self.shared.masker();
-            let written = self
-                .reconnect()
-                .and_then(|()| Ok(self.batcher.write(&items, &self.shared.options, &masker)?));
+            let shared = Arc::clone(&self.shared);
+            let more = || shared.take_more();
+            let written = self.reconnect().and_then(|()| {
+                Ok(self.batcher.write(&mut items, more, &shared.options, &masker)?)
+            });
             match written {
                 Ok(states) => return self.wrote(items, states),
                 Err(error) => {
