@@ -2,13 +2,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::glob::fits;
+use crate::lease::Leases;
 use crate::rate::Buckets;
 use crate::{Grant, Rate, StoreError, Token, Tokens};
 
 /// What a server asks before it lets somebody do something.
 pub struct Access {
     tokens: Tokens,
-    buckets: Buckets,
+    counting: Counting,
+}
+
+/// Who counts requests.
+enum Counting {
+    /// This process by itself.
+    Alone(Buckets),
+    /// All processes that share the store of the tokens.
+    Together(Leases),
 }
 
 /// Somebody asks for more than was granted.
@@ -24,7 +33,11 @@ pub struct TooMany {
 impl Access {
     /// Access by these tokens.
     pub fn new(tokens: Tokens) -> Arc<Self> {
-        Arc::new(Self { tokens, buckets: Buckets::default() })
+        let counting = match tokens.journal() {
+            Some(journal) => Counting::Together(Leases::new(Arc::clone(journal))),
+            None => Counting::Alone(Buckets::default()),
+        };
+        Arc::new(Self { tokens, counting })
     }
 
     /// Who shows this token; none if it is none, or has ended or was revoked.
@@ -42,8 +55,13 @@ impl Access {
         self.tokens.with_id(id, SystemTime::now()).ok()?.map(|token| token.name)
     }
 
+    /// Looks whether another process made or revoked tokens, which blocks as files do.
+    pub fn look(&self) -> Result<(), StoreError> {
+        self.tokens.look()
+    }
+
     /// Counts a request of the token with this id; with the tool that it calls, if it calls one.
-    pub fn count(&self, id: &str, tool: Option<&str>) -> Result<(), TooMany> {
+    pub async fn count(&self, id: &str, tool: Option<&str>) -> Result<(), TooMany> {
         let Ok(Some(token)) = self.tokens.with_id(id, SystemTime::now()) else { return Ok(()) };
         let key = |what: &str| (token.id.clone(), what.to_owned());
         let mut rates: Vec<_> = token.rate.map(|rate| (key(""), rate)).into_iter().collect();
@@ -51,6 +69,10 @@ impl Access {
             let fitting = token.tool_rates.iter().filter(|(pattern, _)| fits(pattern, tool));
             rates.extend(fitting.map(|(pattern, rate)| (key(pattern), *rate)));
         }
-        self.buckets.take(&rates, Instant::now()).map_err(|(rate, wait)| TooMany { rate, wait })
+        let taken = match &self.counting {
+            Counting::Alone(buckets) => buckets.take(&rates, Instant::now()),
+            Counting::Together(leases) => leases.take(&rates).await,
+        };
+        taken.map_err(|(rate, wait)| TooMany { rate, wait })
     }
 }

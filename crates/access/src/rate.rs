@@ -39,6 +39,18 @@ impl Per {
     }
 }
 
+impl Rate {
+    /// How many requests.
+    pub(crate) fn count(self) -> u32 {
+        self.count
+    }
+
+    /// In how much time.
+    pub(crate) fn whole(self) -> Duration {
+        self.per.duration()
+    }
+}
+
 impl FromStr for Rate {
     type Err = NotARate;
 

@@ -1,20 +1,20 @@
-//! The file in which tokens are kept.
+//! Where tokens are kept: in a file of the data folder, or in a store that several processes share.
 
-use std::fs;
+mod file;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use mcpgraph_files::{ReadError, SaveError};
+use mcpgraph_files::ReadError;
+use mcpgraph_journal::{Journal, JournalError, KeptToken};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use self::file::TokenFile;
 use crate::{Grant, Rate};
-
-/// The name of the file in its folder.
-const FILE: &str = "tokens.json";
 
 /// What every token begins with, so that it is recognised where it does not belong.
 const PREFIX: &str = "mcpg_";
@@ -88,6 +88,17 @@ pub enum StoreError {
         /// What is wrong.
         error: serde_json::Error,
     },
+    /// A token in a store is not what this program wrote.
+    #[error("the token `{id}` in the store is damaged: {error}; remove it")]
+    Unreadable {
+        /// Which.
+        id: String,
+        /// What is wrong.
+        error: serde_json::Error,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] JournalError),
     /// The name is taken.
     #[error("there is a token named `{0}` already; remove it first, or choose another name")]
     NameTaken(String),
@@ -99,46 +110,71 @@ pub enum StoreError {
     NoRandomness,
 }
 
-/// What the file says.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    tokens: Vec<Token>,
+/// The tokens of a server.
+pub struct Tokens(Place);
+
+enum Place {
+    /// A change of the file, by whoever, counts at once.
+    File(TokenFile),
+    /// A change counts in each process when [`Tokens::look`] finds it.
+    Store { journal: Arc<Journal>, known: Mutex<Option<Known>> },
 }
 
-/// The tokens of a data folder. A change of the file, by whoever, counts at once.
-pub struct Tokens {
-    path: PathBuf,
-    read: Mutex<Option<(Stamp, Arc<Vec<Token>>)>>,
-}
-
-/// Tells one version of the file from another.
-#[derive(Clone, Copy, PartialEq)]
-struct Stamp {
-    modified: Option<SystemTime>,
-    length: u64,
-    file: u64,
+/// What was last seen in a store.
+struct Known {
+    version: i64,
+    tokens: Arc<Vec<Token>>,
 }
 
 impl Tokens {
     /// The tokens in a folder, which need not exist.
     pub fn in_folder(folder: &Path) -> Self {
-        Self { path: folder.join(FILE), read: Mutex::default() }
+        Self(Place::File(TokenFile::new(folder)))
     }
 
-    /// All tokens.
+    /// The tokens of a store. What reads or changes them there blocks as files do.
+    pub fn in_store(journal: Arc<Journal>) -> Self {
+        Self(Place::Store { journal, known: Mutex::default() })
+    }
+
+    /// All tokens; those of a store as they were last seen.
     pub fn list(&self) -> Result<Arc<Vec<Token>>, StoreError> {
-        let Some(stamp) = Stamp::of(&self.path) else { return Ok(Arc::default()) };
-        let mut read = self.read.lock();
-        if let Some((known, tokens)) = &*read
-            && *known == stamp
-        {
-            return Ok(Arc::clone(tokens));
+        let (journal, known) = match &self.0 {
+            Place::File(file) => return file.list(),
+            Place::Store { journal, known } => (journal, known),
+        };
+        if let Some(known) = &*known.lock() {
+            return Ok(Arc::clone(&known.tokens));
         }
-        let text = mcpgraph_files::read(&self.path)?;
-        let tokens = Arc::new(self.parse(text.text())?.tokens);
-        *read = Some((stamp, Arc::clone(&tokens)));
+        let version = journal.tokens_version()?;
+        let kept = journal.tokens()?.into_iter().map(|kept| {
+            serde_json::from_str(&kept.document)
+                .map_err(|error| StoreError::Unreadable { id: kept.id, error })
+        });
+        let tokens = Arc::new(kept.collect::<Result<Vec<Token>, _>>()?);
+        *known.lock() = Some(Known { version, tokens: Arc::clone(&tokens) });
         Ok(tokens)
+    }
+
+    /// Looks whether somebody else changed the tokens of a store.
+    pub fn look(&self) -> Result<(), StoreError> {
+        if let Place::Store { journal, known } = &self.0 {
+            let version = journal.tokens_version()?;
+            let is_known = known.lock().as_ref().is_some_and(|known| known.version == version);
+            if !is_known {
+                *known.lock() = None;
+                self.list()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The store that they are in, if it is one that several processes share.
+    pub(crate) fn journal(&self) -> Option<&Arc<Journal>> {
+        match &self.0 {
+            Place::File(_) => None,
+            Place::Store { journal, .. } => Some(journal),
+        }
     }
 
     /// Makes a token; gives what is kept of it, and the token itself, which nobody can show again.
@@ -158,25 +194,50 @@ impl Tokens {
             rate: new.rate,
             tool_rates: new.tool_rates,
         };
-        self.change(|tokens| {
-            if tokens.iter().any(|known| known.name == token.name) {
-                return Err(StoreError::NameTaken(token.name.clone()));
+        match &self.0 {
+            Place::File(file) => file.change(|tokens| {
+                if tokens.iter().any(|known| known.name == token.name) {
+                    return Err(StoreError::NameTaken(token.name.clone()));
+                }
+                tokens.push(token.clone());
+                Ok(())
+            })?,
+            Place::Store { journal, known } => {
+                let document = serde_json::to_string(&token)
+                    .map_err(|error| StoreError::Unreadable { id: token.id.clone(), error })?;
+                let (id, name) = (token.id.clone(), token.name.clone());
+                if !journal.put_token(&KeptToken { id, name, document })? {
+                    return Err(StoreError::NameTaken(token.name));
+                }
+                *known.lock() = None;
             }
-            tokens.push(token.clone());
-            Ok(())
-        })?;
+        }
         Ok((token, secret))
     }
 
     /// Revokes the token with this id or name.
     pub fn remove(&self, name: &str) -> Result<Token, StoreError> {
-        let mut removed = None;
-        self.change(|tokens| {
-            let found = tokens.iter().position(|token| token.id == name || token.name == name);
-            removed = found.map(|index| tokens.remove(index));
-            if removed.is_some() { Ok(()) } else { Err(StoreError::Unknown(name.to_owned())) }
-        })?;
-        removed.ok_or_else(|| StoreError::Unknown(name.to_owned()))
+        let unknown = || StoreError::Unknown(name.to_owned());
+        let is_meant = |token: &Token| token.id == name || token.name == name;
+        match &self.0 {
+            Place::File(file) => {
+                let mut removed = None;
+                file.change(|tokens| {
+                    let found = tokens.iter().position(is_meant).ok_or_else(unknown)?;
+                    removed = Some(tokens.remove(found));
+                    Ok(())
+                })?;
+                removed.ok_or_else(unknown)
+            }
+            Place::Store { journal, known } => {
+                *known.lock() = None;
+                let found = self.list()?.iter().find(|token| is_meant(token)).cloned();
+                let token = found.ok_or_else(unknown)?;
+                let was_there = journal.remove_token(&token.id)?;
+                *known.lock() = None;
+                if was_there { Ok(token) } else { Err(unknown()) }
+            }
+        }
     }
 
     /// The token that somebody shows, if it is one and has not ended.
@@ -199,70 +260,6 @@ impl Tokens {
         let tokens = self.list()?;
         let found = tokens.iter().find(|token| is_wanted(token));
         Ok(found.filter(|token| token.expires.is_none_or(|end| now < end)).cloned())
-    }
-
-    /// Changes the file, while nobody else does.
-    fn change(
-        &self,
-        mut change: impl FnMut(&mut Vec<Token>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        self.create().map_err(|error| self.unwritten(error))?;
-        let seen = mcpgraph_files::read(&self.path)?;
-        let edit = |now: &Arc<mcpgraph_diagnostics::Source>| {
-            let mut document = self.parse(now.text())?;
-            change(&mut document.tokens)?;
-            serde_json::to_string_pretty(&document)
-                .map(|text| text + "\n")
-                .map_err(|error| self.damaged(error))
-        };
-        match mcpgraph_files::save(&self.path, &seen, edit) {
-            Ok(_) => Ok(()),
-            Err(SaveError::Edit(error) | SaveError::Changed { error, .. }) => Err(error),
-            Err(SaveError::Read(error)) => Err(error.into()),
-            Err(SaveError::Io { error, .. }) => Err(self.unwritten(error)),
-        }
-    }
-
-    /// Makes an empty file that only its owner may read, where there is none.
-    fn create(&self) -> io::Result<()> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(&self.path) {
-            Ok(_) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn parse(&self, text: &str) -> Result<Document, StoreError> {
-        if text.trim().is_empty() {
-            return Ok(Document::default());
-        }
-        serde_json::from_str(text).map_err(|error| self.damaged(error))
-    }
-
-    fn damaged(&self, error: serde_json::Error) -> StoreError {
-        StoreError::Damaged { path: self.path.clone(), error }
-    }
-
-    fn unwritten(&self, error: io::Error) -> StoreError {
-        StoreError::Write { path: self.path.clone(), error }
-    }
-}
-
-impl Stamp {
-    fn of(path: &Path) -> Option<Self> {
-        let found = fs::metadata(path).ok()?;
-        #[cfg(unix)]
-        let file = std::os::unix::fs::MetadataExt::ino(&found);
-        #[cfg(not(unix))]
-        let file = 0;
-        Some(Self { modified: found.modified().ok(), length: found.len(), file })
     }
 }
 

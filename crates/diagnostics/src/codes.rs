@@ -208,4 +208,5 @@ codes! {
 
     // MG062x: several processes, and how one ends.
     SERVER_ENDING = "MG0620", "The server is about to end";
+    STORE_AWAY = "MG0621", "The store that replicas share cannot be reached";
 }

@@ -37,9 +37,9 @@ impl Gate {
     }
 
     /// Counts a request against what its sender may ask; with the tool that it calls.
-    pub fn count(&self, client: &Client, tool: Option<&str>) -> Result<(), RpcError> {
+    pub async fn count(&self, client: &Client, tool: Option<&str>) -> Result<(), RpcError> {
         let (Some(access), Some(id)) = (&self.access, &client.principal) else { return Ok(()) };
-        access.count(id, tool).map_err(|error| {
+        access.count(id, tool).await.map_err(|error| {
             let data = json!({
                 "code": codes::TOO_MANY_REQUESTS.id(), "retryAfterMs": error.wait.as_millis() as u64,
             });

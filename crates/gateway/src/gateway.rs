@@ -172,7 +172,7 @@ impl Gateway {
             if name == discovery::FIND {
                 about(call, &name);
                 let arguments = arguments(&params)?;
-                self.gate.count(&call.client, Some(&name))?;
+                self.gate.count(&call.client, Some(&name)).await?;
                 return discovery::find(&self.seen_tools(view).await, &arguments);
             }
             if name == discovery::CALL {
@@ -185,7 +185,7 @@ impl Gateway {
             return self.continue_run(view, call, &params).await;
         }
         about(call, &name);
-        self.gate.count(&call.client, Some(&name))?;
+        self.gate.count(&call.client, Some(&name)).await?;
         if self.workflows.load().is_empty() {
             return self.call_directly(view, call, params, None).await;
         }
@@ -356,7 +356,7 @@ impl Gateway {
     async fn answer(&self, call: &Call) -> Result<Raw, RpcError> {
         let view = &self.view(&call.client);
         if call.method != "tools/call" {
-            self.gate.count(&call.client, None)?;
+            self.gate.count(&call.client, None).await?;
         }
         match call.method.as_str() {
             "tools/list" if self.workflows.load().is_empty() => {

@@ -12,8 +12,10 @@ pub mod load;
 mod masks;
 mod reload;
 mod seals;
+mod sessions;
 mod sops;
 mod stored;
+mod tokens;
 
 pub use api::{McpGraph, OpenError};
 pub use mcpgraph_runtime::{Execution, Finished, Instruments};

@@ -1,7 +1,7 @@
 //! What the tools answer.
 
 use mcpgraph_diagnostics::{Code, Diagnostics, codes, to_json};
-use mcpgraph_mcp::message::{Raw, raw};
+use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_sop::{
     Guarded, MAX_CALLS, MAX_STEPS, MAX_TODOS, Mode, Move, NodeId, NotAccepted, Procedure, Refusal,
     Walk,
@@ -26,6 +26,12 @@ impl Failure {
     pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.0[key] = value.into();
         self
+    }
+
+    /// The same as the failure of a request that calls no tool.
+    pub(crate) fn into_error(self) -> RpcError {
+        let message = self.0["error"].as_str().unwrap_or_default().to_owned();
+        RpcError::new(code::UNAVAILABLE, message).with_data(&json!({ "code": self.0["code"] }))
     }
 
     /// Nothing has been loaded in this conversation.

@@ -8,40 +8,73 @@ use async_trait::async_trait;
 use mcpgraph_mcp::server::SessionKey;
 use mcpgraph_sop::Walk;
 
+use crate::trail::Trail;
+
 /// Names a conversation. Whoever knows it can go on with it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Key(Arc<str>);
 
-/// What is done with a walk.
-pub type Act<'a> = dyn FnMut(&mut Walk) + Send + 'a;
+/// A walk, and where its record is.
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    /// The walk.
+    pub walk: Walk,
+    pub(crate) trail: Trail,
+}
 
-/// Where walks are kept, by their conversations.
+/// What is done with a conversation.
+pub type Act<'a> = dyn FnMut(&mut Conversation) + Send + 'a;
+
+/// Where conversations are kept.
 ///
 /// A store may be shared by several processes: a change is applied to what the store has, as a
 /// whole, and may be applied again if somebody else was faster.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Keeps a walk in place of whatever the conversation had.
-    async fn put(&self, key: &Key, walk: Walk, now: Instant) -> Result<(), StoreFull>;
+    /// Keeps a conversation in place of whatever has its key.
+    async fn put(&self, key: &Key, begun: Conversation, now: Instant) -> Result<(), StoreError>;
 
-    /// Changes or reads the walk of a conversation; false if it has none.
-    async fn change(&self, key: &Key, now: Instant, change: &mut Act<'_>) -> bool;
+    /// Changes or reads a conversation; false if there is none.
+    async fn change(
+        &self,
+        key: &Key,
+        now: Instant,
+        change: &mut Act<'_>,
+    ) -> Result<bool, StoreError>;
 
     /// Forgets a conversation.
-    async fn remove(&self, key: &Key);
+    async fn remove(&self, key: &Key) -> Result<(), StoreError>;
 
-    /// Forgets the conversations that nobody has gone on with for too long, and names them.
-    async fn expire(&self, now: Instant) -> Vec<Key>;
+    /// Forgets the conversations that nobody has gone on with for too long, and gives them. Each is
+    /// given to one process.
+    async fn expire(&self, now: Instant) -> Result<Vec<(Key, Conversation)>, StoreError>;
 }
 
-/// There is no room for another conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoreFull {
-    /// How many there may be.
-    pub limit: usize,
+/// Why a store did not do something.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// There is no room for another conversation.
+    #[error("{limit} conversations are kept, which is the limit")]
+    Full {
+        /// How many there may be.
+        limit: usize,
+    },
+    /// It cannot be reached.
+    #[error("conversations cannot be looked up now: {0}")]
+    Away(String),
 }
 
 impl Key {
+    /// A key that was kept.
+    pub(crate) fn known(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The key as it is kept.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// The only conversation of a process.
     pub(crate) fn process() -> Self {
         Self("process".into())

@@ -16,9 +16,12 @@ mod memory;
 mod others;
 mod procedures;
 mod record;
+mod shared;
 mod tools;
+mod trail;
 
-pub use conversation::{Act, Key, Store, StoreFull};
+pub use conversation::{Act, Conversation, Key, Store, StoreError};
 pub use library::{Catalogue, Library, NotLoaded};
 pub use memory::{IDLE, InMemory, MAX_CONVERSATIONS};
 pub use procedures::{Audience, Options, Procedures};
+pub use shared::InStore;

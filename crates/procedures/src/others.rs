@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 use crate::answer::{self, Failure};
 use crate::procedures::{CallParams, META_CONVERSATION};
-use crate::record::millis;
-use crate::{Key, Procedures, binding};
+use crate::trail::millis;
+use crate::{Conversation, Key, Procedures, binding};
 
 impl Procedures {
     /// Calls a tool that is not ours, if the procedure allows it. Where every procedure `binds`,
@@ -28,7 +28,11 @@ impl Procedures {
     ) -> Result<Raw, RpcError> {
         let key = self.key_of(&call, &params.arguments);
         let permit = match &key {
-            Some(key) => self.permit(key, &params.name).await,
+            Some(key) => match self.permit(key, &params.name).await {
+                Ok(permit) => permit,
+                // Where nobody knows what may be called, nothing may.
+                Err(away) => return Ok(answer::result(Err(away))),
+            },
             None => None,
         };
         let permit = match permit {
@@ -55,19 +59,23 @@ impl Procedures {
     }
 
     /// Whether a conversation may call a tool now; none if it walks no procedure.
-    async fn permit(&self, key: &Key, tool: &str) -> Option<Result<Permit, Failure>> {
+    async fn permit(
+        &self,
+        key: &Key,
+        tool: &str,
+    ) -> Result<Option<Result<Permit, Failure>>, Failure> {
         let now = millis(SystemTime::now());
-        let permit = self.with_walk(key, |walk| {
-            walk.permit(tool).map_err(|denied| match denied {
+        let permit = self.with(key, |Conversation { walk, trail }| {
+            let permit = walk.permit(tool);
+            if permit.is_err() {
+                trail.note(LogLevel::Warn, &format!("{tool} may not be called here"));
+            }
+            permit.map_err(|denied| match denied {
                 Denied::NotHere => answer::not_here(walk, tool, now),
                 Denied::TooMany => answer::too_many_calls(),
             })
         });
-        let permit = permit.await;
-        if let Some(Err(_)) = &permit {
-            self.records.note(key, LogLevel::Warn, &format!("{tool} may not be called here"));
-        }
-        permit
+        permit.await
     }
 
     /// Notes what came of a call.
@@ -95,9 +103,13 @@ impl Procedures {
             failed: value.is_none(),
         };
         let tool = Arc::clone(&done.tool);
-        self.with_walk(key, |walk| walk.used(permit, done.clone(), value.clone())).await;
         let arguments = Value::from_json(&arguments.to_string()).unwrap_or_default();
-        self.records.used(key, &tool, arguments, took, &output);
-        self.records.committed(key).await;
+        let noted = self.with(key, |Conversation { walk, trail }| {
+            walk.used(permit, done.clone(), value.clone());
+            trail.used(&tool, arguments.clone(), took, &output);
+        });
+        if noted.await.is_err() {
+            tracing::warn!(tool = &*tool, "what a tool gave is not known to its walk");
+        }
     }
 }

@@ -22,9 +22,10 @@ use serde_json::value::RawValue;
 use crate::answer::{self, Answer, Failure};
 use crate::binding::{self, Shared, View};
 use crate::conversation::new_handle;
-use crate::record::{Records, millis};
+use crate::record::{Records, new_trail};
 use crate::tools::{self, CONVERSATION, GotoNode, INSTRUCTIONS, LoadGraph, Todos};
-use crate::{Catalogue, Key, Library, Store};
+use crate::trail::millis;
+use crate::{Catalogue, Conversation, Key, Library, Store, StoreError};
 
 /// Where a modern client may say which conversation a request belongs to.
 pub(crate) const META_CONVERSATION: &str = "mcpgraph/conversation";
@@ -42,6 +43,8 @@ pub struct Options {
     pub instruments: Instruments,
     /// Which of the three tools a client may see, and how often it may call them.
     pub gate: Gate,
+    /// Whether other processes serve the conversations of the store, too.
+    pub is_shared: bool,
 }
 
 /// Who the clients of a server are.
@@ -91,7 +94,7 @@ impl Procedures {
         broadcaster: Broadcaster,
         options: Options,
     ) -> Arc<Self> {
-        let Options { audience, lenient, instruments, gate } = options;
+        let Options { audience, lenient, instruments, gate, is_shared } = options;
         Arc::new(Self {
             inner,
             catalogue: ArcSwapOption::from_pointee(catalogue),
@@ -100,7 +103,7 @@ impl Procedures {
             audience,
             lenient,
             gate,
-            records: Records::new(instruments),
+            records: Records::new(instruments, is_shared),
             shared: Mutex::default(),
             swept: Mutex::new(Instant::now()),
         })
@@ -124,7 +127,7 @@ impl Procedures {
         self.catalogue.load().as_ref().map_or_else(Vec::new, |now| now.procedures.clone())
     }
 
-    /// Ends the records of the walks that are under way.
+    /// Ends the records of the walks that are under way and end with this process.
     pub async fn close(&self) {
         for key in self.records.keys() {
             self.end(&key).await;
@@ -149,21 +152,28 @@ impl Procedures {
         self.audience == Audience::Many && client.session.is_none()
     }
 
-    /// Does something with the walk of a conversation; none if it has no walk.
-    pub(crate) async fn with_walk<T: Send>(
+    /// Does something with a conversation, and records what happened; none if there is no such
+    /// conversation.
+    pub(crate) async fn with<T: Send>(
         &self,
         key: &Key,
-        mut act: impl FnMut(&mut Walk) -> T + Send,
-    ) -> Option<T> {
+        mut act: impl FnMut(&mut Conversation) -> T + Send,
+    ) -> Result<Option<T>, Failure> {
         let mut done = None;
-        self.store.change(key, Instant::now(), &mut |walk| done = Some(act(walk))).await;
-        done
+        let mut change = |conversation: &mut Conversation| {
+            let acted = act(conversation);
+            done = Some((acted, conversation.trail.run, conversation.trail.take()));
+        };
+        self.store.change(key, Instant::now(), &mut change).await.map_err(|error| away(&error))?;
+        let Some((acted, run, events)) = done else { return Ok(None) };
+        self.records.tell(key, run, events).await;
+        Ok(Some(acted))
     }
 
     async fn list_tools(&self, call: Call, catalogue: &Catalogue) -> Result<Raw, RpcError> {
         let mut own = tools::listed(self.needs_handle(&call.client));
         own.retain(|tool| tool["name"].as_str().is_some_and(|name| self.sees(&call.client, name)));
-        let view = self.view(&call, catalogue).await;
+        let view = self.view(&call, catalogue).await.map_err(Failure::into_error)?;
         let listed = self.inner.call(call).await?;
         binding::listing(&listed, &own, &view)
     }
@@ -174,24 +184,24 @@ impl Procedures {
     }
 
     /// Which of the other tools a client sees.
-    async fn view(&self, call: &Call, catalogue: &Catalogue) -> View {
+    async fn view(&self, call: &Call, catalogue: &Catalogue) -> Result<View, Failure> {
         let key = self.key_of(call, &serde_json::Value::Null);
         let allowed = match &key {
             Some(key) => {
-                self.with_walk(key, |walk| {
+                self.with(key, |Conversation { walk, .. }| {
                     (walk.mode() == Mode::Enforced).then(|| walk.allowed().collect())
                 })
-                .await
+                .await?
             }
             None => None,
         };
-        match allowed {
+        Ok(match allowed {
             Some(Some(allowed)) => View::Only(allowed),
             Some(None) => View::All,
             None if !catalogue.binds => View::All,
             None if key.is_none() => View::Named(binding::named(&catalogue.procedures)),
             None => View::Only(binding::named(&[])),
-        }
+        })
     }
 
     async fn call_tool(&self, call: Call, catalogue: &Catalogue) -> Result<Raw, RpcError> {
@@ -203,7 +213,7 @@ impl Procedures {
             return self.call_other(params, call, catalogue.binds).await;
         }
         about(&call, &params.name);
-        self.gate.count(&call.client, Some(&params.name))?;
+        self.gate.count(&call.client, Some(&params.name)).await?;
         self.sweep().await;
         let answer = match params.name.as_str() {
             tools::LOAD_GRAPH => self.load(params.arguments, &call, catalogue).await,
@@ -222,7 +232,7 @@ impl Procedures {
         let (key, handle) = match self.key_of(call, &arguments) {
             Some(key) if !self.needs_handle(&call.client) => (key, None),
             // A handle that is not known is not taken: only ours are hard to guess.
-            Some(key) if self.with_walk(&key, |_| ()).await.is_some() => (key, None),
+            Some(key) if self.with(&key, |_| ()).await?.is_some() => (key, None),
             _ => {
                 let handle = new_handle().ok_or_else(|| {
                     Failure::new(codes::RUN_INTERNAL, "the system gives no random numbers")
@@ -239,13 +249,16 @@ impl Procedures {
         } else {
             Mode::Strict
         };
-        let walk = Walk::new(Arc::clone(&procedure), mode);
-        self.store.put(&key, walk, Instant::now()).await.map_err(|full| {
-            let message = format!("{} conversations are kept, which is the limit", full.limit);
-            Failure::new(codes::CONVERSATION_LIMIT, message)
+        // The walk that the conversation had before has ended.
+        self.with(&key, |before| before.trail.end(None)).await?;
+        let (walk, trail) = (Walk::new(Arc::clone(&procedure), mode), new_trail());
+        let begun = Conversation { walk, trail: trail.clone() };
+        let put = self.store.put(&key, begun, Instant::now()).await;
+        put.map_err(|error| match error {
+            StoreError::Full { .. } => Failure::new(codes::CONVERSATION_LIMIT, error.to_string()),
+            StoreError::Away(_) => away(&error),
         })?;
-        self.records.begin(&key, &procedure, mode, &sop_file, origin(call));
-        self.records.committed(&key).await;
+        self.records.begin(&key, &trail, (&procedure, mode), &sop_file, origin(call)).await;
         self.tell_of_tools(mode, &call.client);
         let mut answer = answer::loaded(&procedure, mode, &warnings);
         if let Some(handle) = handle {
@@ -281,40 +294,36 @@ impl Procedures {
         let todos: Todos = parsed(tools::TODO, arguments)?;
         let drafts =
             todos.drafts().map_err(|(position, why)| answer::wrong_todo(position, &why))?;
-        let planned = self.with_walk(&key, |walk| {
-            walk.plan(drafts.clone())
-                .map(|()| (answer::planned(walk), answer::summary(walk)))
-                .map_err(|problem| answer::not_accepted(&problem))
+        let planned = self.with(&key, |Conversation { walk, trail }| {
+            walk.plan(drafts.clone()).map_err(|problem| answer::not_accepted(&problem))?;
+            let answer = answer::planned(walk);
+            let told = |value: serde_json::Value| Value::from_json(&value.to_string());
+            let todos = told(json!({ "todos": answer["todos"] })).unwrap_or_default();
+            trail.planned(todos, told(answer::summary(walk)).unwrap_or_default());
+            Ok(answer)
         });
-        let (answer, summary) = planned.await.ok_or_else(|| self.lost(call))??;
-        let told = |value: serde_json::Value| Value::from_json(&value.to_string());
-        let (todos, summary) = (told(json!({ "todos": answer["todos"] })), told(summary));
-        self.records.planned(&key, todos.unwrap_or_default(), summary.unwrap_or_default());
-        self.records.committed(&key).await;
-        Ok(answer)
+        planned.await?.ok_or_else(|| self.lost(call))?
     }
 
     async fn go(&self, arguments: serde_json::Value, call: &Call) -> Answer {
         let key = self.known(call, &arguments)?;
         let GotoNode { node_id } = parsed(tools::GOTO_NODE, arguments)?;
         let now = millis(SystemTime::now());
-        let moved = self.with_walk(&key, |walk| {
+        let moved = self.with(&key, |Conversation { walk, trail }| {
             let before: Vec<_> = walk.allowed().collect();
             let made = walk.go(&node_id, now);
             let answer = answer::moved(walk, &node_id, &made, now);
             let is_there = !matches!(made, Move::Refused(_));
             if is_there {
-                self.records.arrived(&key, walk);
+                trail.arrived(walk);
             }
             if !matches!(made, Move::Legal(_)) {
-                let said = answer["error"].as_str().unwrap_or_default();
-                self.records.note(&key, LogLevel::Warn, said);
+                trail.note(LogLevel::Warn, answer["error"].as_str().unwrap_or_default());
             }
             let changed = !walk.allowed().eq(before);
             (answer, changed.then_some(walk.mode()))
         });
-        let (answer, changed) = moved.await.ok_or_else(|| self.lost(call))?;
-        self.records.committed(&key).await;
+        let (answer, changed) = moved.await?.ok_or_else(|| self.lost(call))?;
         if let Some(mode) = changed {
             self.tell_of_tools(mode, &call.client);
         }
@@ -357,21 +366,31 @@ impl Procedures {
             }
             *swept = now;
         }
-        for key in self.store.expire(now).await {
-            self.records.end(&key, None);
+        match self.store.expire(now).await {
+            Ok(expired) => {
+                for (key, Conversation { mut trail, .. }) in expired {
+                    trail.end(None);
+                    self.records.tell(&key, trail.run, trail.take()).await;
+                }
+            }
+            Err(error) => tracing::debug!(%error, "conversations that rest are not forgotten"),
         }
     }
 
     /// A conversation is over.
     async fn end(&self, key: &Key) {
-        let result = self.with_walk(key, |walk| {
+        let ended = self.with(key, |Conversation { walk, trail }| {
             let path: Vec<Value> = walk.path().map(|id| Arc::clone(id).into()).collect();
             let todos = Value::from_json(&answer::summary(walk).to_string()).unwrap_or_default();
-            mcpgraph_value::Map::from_iter([("path", path.into()), ("todos", todos)]).into()
+            let result = mcpgraph_value::Map::from_iter([("path", path.into()), ("todos", todos)]);
+            trail.end(Some(result.into()));
         });
-        let result = result.await;
-        self.records.end(key, result);
-        self.store.remove(key).await;
+        // What cannot be ended now is forgotten when it has rested for long.
+        if ended.await.is_ok()
+            && let Err(error) = self.store.remove(key).await
+        {
+            tracing::debug!(%error, "a conversation is not forgotten");
+        }
     }
 }
 
@@ -436,6 +455,11 @@ impl Service for Procedures {
     async fn may_watch(&self, client: &Client, uri: &str) -> bool {
         self.inner.may_watch(client, uri).await
     }
+}
+
+/// The store of conversations does not do what it was asked for.
+fn away(error: &StoreError) -> Failure {
+    Failure::new(codes::STORE_AWAY, error.to_string())
 }
 
 fn parsed<T: DeserializeOwned>(tool: &str, arguments: serde_json::Value) -> Result<T, Failure> {

@@ -4,6 +4,7 @@
 //! everything else at what the conversation did.
 
 mod guards;
+mod saved;
 mod todos;
 mod tools;
 

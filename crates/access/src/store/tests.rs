@@ -1,3 +1,6 @@
+use std::fs;
+
+use super::file::FILE;
 use super::*;
 
 fn new(name: &str) -> NewToken {

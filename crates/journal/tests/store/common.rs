@@ -180,7 +180,8 @@ fn a_run_that_nobody_holds_goes_on_anywhere() {
     let (home, first) = open(JournalOptions::default());
     let second = home.open(JournalOptions::default());
     let run = new_run("walk");
-    first.append(&run, vec![started("walk", Value::Null), step(0, &[0], "a", None)]).unwrap();
+    let begin = vec![started("walk", Value::Null), step(0, &[0], "a", None)];
+    first.begin_unheld(&run, begin).unwrap();
     first.close();
     let known = second.run(run.id).unwrap().unwrap();
     assert_eq!((known.status, known.events, known.steps), (RunStatus::Running, 2, 1));
@@ -190,10 +191,10 @@ fn a_run_that_nobody_holds_goes_on_anywhere() {
             done(number - 1, number.into(), Some("b")),
             step(number, &[u32::try_from(number).unwrap()], "b", None),
         ];
-        second.append(&run, events).unwrap();
+        second.append(run.id, events).unwrap();
     }
     let third = home.open(JournalOptions::default());
-    third.append(&run, vec![done(199, Value::Null, None), finished(Value::Null)]).unwrap();
+    third.append(run.id, vec![done(199, Value::Null, None), finished(Value::Null)]).unwrap();
     let known = second.run(run.id).unwrap().unwrap();
     assert_eq!((known.status, known.events, known.steps), (RunStatus::Succeeded, 402, 200));
     assert_eq!(known.lost, 0);
@@ -201,9 +202,9 @@ fn a_run_that_nobody_holds_goes_on_anywhere() {
     assert!(events.iter().map(|(seq, _)| *seq).eq(0..402));
     assert_eq!(&*second.step(run.id, 150).unwrap().node, "b");
     // What has ended stays as it is, and what never began does not begin in the middle.
-    third.append(&run, vec![step(200, &[200], "c", None)]).unwrap();
+    third.append(run.id, vec![step(200, &[200], "c", None)]).unwrap();
     assert_eq!(second.run(run.id).unwrap().unwrap().events, 402);
     let other = new_run("walk");
-    third.append(&other, vec![step(0, &[0], "a", None)]).unwrap();
+    third.append(other.id, vec![step(0, &[0], "a", None)]).unwrap();
     assert!(second.run(other.id).unwrap().is_none());
 }

@@ -4,7 +4,7 @@
 //! therefore keeps a set of changes it has not been told of rather than a queue: however slowly it
 //! reads, nothing is lost and nothing piles up.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 
 use indexmap::IndexSet;
@@ -174,6 +174,33 @@ impl Subscriber {
         let mut state = self.state.lock();
         if state.filter.resource_subscriptions.swap_remove(uri) {
             self.registry.unwatch(uri);
+        }
+    }
+
+    /// Watches these resources and no others.
+    pub(crate) fn set_watched(&self, wanted: &BTreeSet<String>) {
+        let state = &mut *self.state.lock();
+        let watched = &mut state.filter.resource_subscriptions;
+        watched.retain(|uri| {
+            let stays = wanted.contains(uri);
+            if !stays {
+                self.registry.unwatch(uri);
+            }
+            stays
+        });
+        for uri in wanted {
+            if watched.insert(uri.clone()) {
+                self.registry.watch(uri);
+            }
+        }
+    }
+
+    /// Tells the client that it may have missed changes of lists.
+    pub(crate) fn tell_lists(&self) {
+        for change in [Change::Tools, Change::Prompts, Change::Resources] {
+            if self.wants(&change) {
+                self.tell(&change);
+            }
         }
     }
 

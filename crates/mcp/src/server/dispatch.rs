@@ -16,6 +16,7 @@ use super::in_flight::{Slot, Wanted};
 use super::limits::Limits;
 use super::outlet::Outlet;
 use super::peer::{CallPeer, Outgoing};
+use super::saved::{SavedSession, SessionStore};
 use super::service::{Call, Service};
 use super::session::Session;
 use super::shape;
@@ -77,6 +78,7 @@ impl Server {
         &self,
         params: Option<&RawValue>,
         principal: Option<Arc<str>>,
+        store: Option<&Arc<dyn SessionStore>>,
     ) -> Result<(Arc<Session>, Raw), RpcError> {
         let key = SessionKey::random()
             .ok_or_else(|| RpcError::internal("the system gives no random numbers"))?;
@@ -84,9 +86,30 @@ impl Server {
         let client = Arc::new(Client { principal, ..client });
         let description = self.service().describe(&client).await;
         let result = handshake::initialize_result(&client, &description, &self.service().info());
+        Ok((self.session(client, store), result))
+    }
+
+    /// A session of this process with a client.
+    fn session(&self, client: Arc<Client>, store: Option<&Arc<dyn SessionStore>>) -> Arc<Session> {
         let changes = self.0.broadcaster.subscribe(Filter::lists(), Arc::clone(&client));
         let session = Session::new(client, changes, self.limits().max_in_flight);
-        Ok((Arc::new(session), result))
+        Arc::new(match store {
+            Some(store) => session.saved_in(Arc::clone(store)),
+            None => session,
+        })
+    }
+
+    /// A session that another process began.
+    pub(crate) fn restore(
+        &self,
+        key: &str,
+        saved: &SavedSession,
+        store: &Arc<dyn SessionStore>,
+    ) -> Arc<Session> {
+        let client = Arc::new(saved.client(SessionKey::known(key)));
+        let session = self.session(client, Some(store));
+        session.take_over(saved);
+        session
     }
 
     /// Finds out who sends a request: itself in the modern era, its session in the legacy one.
@@ -214,6 +237,7 @@ impl Server {
         let result = self.call(admitted, wanted, outlet).await?;
         if let Some(session) = session {
             session.set_log_level(level);
+            session.save(|saved| saved.set_log_level(level)).await;
         }
         Ok(result)
     }
@@ -238,10 +262,13 @@ impl Server {
             return Err(too_many_resources(limit));
         }
         let outcome = self.call(admitted, wanted, outlet).await;
-        if let Some(session) = session
-            && begins == outcome.is_err()
-        {
-            session.changes.unwatch(&uri);
+        if let Some(session) = session {
+            if begins == outcome.is_err() {
+                session.changes.unwatch(&uri);
+            }
+            if outcome.is_ok() {
+                session.save(|saved| saved.watch(&uri, begins)).await;
+            }
         }
         outcome
     }

@@ -13,6 +13,7 @@ mod modern;
 mod respond;
 mod serve;
 mod sessions;
+mod shared;
 
 use std::sync::Arc;
 
@@ -57,6 +58,9 @@ struct Http {
     sessions: Sessions,
     /// Places for requests under way, of all clients together.
     free: Arc<Semaphore>,
+    /// Tells the events of this process from those of others that serve the same sessions; empty
+    /// where there are none.
+    instance: Arc<str>,
     /// Fires some time after the server began to shut down: what is under way then is cancelled.
     stop: CancellationToken,
 }
@@ -68,12 +72,16 @@ pub fn http_router(server: &Server, config: HttpConfig) -> Router {
     let http = Arc::new(Http {
         server: server.clone(),
         guard: Guard::new(&config),
+        instance: if config.sessions.is_some() { instance() } else { "".into() },
         config,
         sessions: Sessions::new(limits),
         free: Arc::new(Semaphore::new(limits.max_http_in_flight)),
         stop: CancellationToken::new(),
     });
     tokio::spawn(sweep(Arc::downgrade(&http), server.clone()));
+    if let Some(store) = http.config.sessions.clone() {
+        tokio::spawn(shared::hear(Arc::downgrade(&http), store));
+    }
     Router::new().route(&path, any(handle)).with_state(http)
 }
 
@@ -87,7 +95,10 @@ async fn sweep(http: std::sync::Weak<Http>, server: Server) {
                 // The endpoint is gone when its router is.
                 let Some(http) = http.upgrade() else { return };
                 for session in http.sessions.remove_idle() {
-                    session.close(&server).await;
+                    http.let_go(&session).await;
+                }
+                if let Some(store) = &http.config.sessions {
+                    http.sweep_shared(store).await;
                 }
             }
             () = server.shutdown().cancelled() => break,
@@ -97,8 +108,16 @@ async fn sweep(http: std::sync::Weak<Http>, server: Server) {
     let Some(http) = http.upgrade() else { return };
     http.stop.cancel();
     for session in http.sessions.remove_all() {
-        session.close(&server).await;
+        http.let_go(&session).await;
     }
+}
+
+/// A name for this process that no other has.
+fn instance() -> Arc<str> {
+    let mut bytes = [0; 8];
+    // Without random numbers there are no sessions either.
+    getrandom::fill(&mut bytes).unwrap_or_default();
+    format!("{:016x}", u64::from_be_bytes(bytes)).into()
 }
 
 async fn handle(State(http): State<Arc<Http>>, request: Request<Body>) -> Response<Body> {
@@ -108,7 +127,7 @@ async fn handle(State(http): State<Arc<Http>>, request: Request<Body>) -> Respon
     }
     let outcome = match parts.method {
         Method::POST => post(&http, &parts, body).await,
-        Method::GET => legacy::get(&http, &parts),
+        Method::GET => legacy::get(&http, &parts).await,
         Method::DELETE => legacy::delete(&http, &parts).await,
         _ => Err(not_allowed("GET, POST, DELETE")),
     };
@@ -146,7 +165,7 @@ async fn post(http: &Arc<Http>, parts: &Parts, body: Body) -> Result<Response<Bo
         Message::Notification(notification) => {
             legacy::notification(http, parts, notification).await
         }
-        Message::Response(response) => legacy::response(http, parts, response),
+        Message::Response(response) => legacy::response(http, parts, response).await,
     }
 }
 

@@ -58,13 +58,14 @@ impl InFlight {
         Ok(Slot { wanted, entry: Some((self.clone(), id.clone())), _permit: Some(permit) })
     }
 
-    /// The client no longer wants an answer. A request that is not there may have been answered.
-    pub(crate) fn withdraw(&self, id: &Id) {
+    /// The client no longer wants an answer. False for a request that is not there: it may have been
+    /// answered.
+    pub(crate) fn withdraw(&self, id: &Id) -> bool {
         let wanted = self.calls.lock().get(id).cloned();
-        if let Some(wanted) = wanted {
-            wanted.withdrawn.store(true, Ordering::Release);
-            wanted.cancel.cancel();
-        }
+        let Some(wanted) = wanted else { return false };
+        wanted.withdrawn.store(true, Ordering::Release);
+        wanted.cancel.cancel();
+        true
     }
 
     /// Ends everything under way.

@@ -16,6 +16,7 @@ mod limits;
 mod listen;
 mod outlet;
 mod peer;
+mod saved;
 mod service;
 mod session;
 mod shape;
@@ -28,5 +29,8 @@ pub use dispatch::Server;
 pub use http::{Guard, HttpConfig, Principal, http_router, serve_http};
 pub use limits::Limits;
 pub use peer::CallPeer;
+pub use saved::{
+    ChangeSession, SavedSession, SessionChange, SessionNews, SessionStore, SessionsAway,
+};
 pub use service::{Call, Description, Service};
 pub use stdio::{StandardInput, StandardOutput, serve_stdio, standard_streams};

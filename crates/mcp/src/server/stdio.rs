@@ -186,7 +186,7 @@ impl Connection {
     }
 
     async fn initialize(&mut self, request: Request) {
-        let outcome = match self.server.initialize(request.params.as_deref(), None).await {
+        let outcome = match self.server.initialize(request.params.as_deref(), None, None).await {
             Ok((session, result)) => {
                 self.session = Some(session);
                 Ok(result)

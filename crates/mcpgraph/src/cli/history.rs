@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcpgraph_access::Tokens;
 use mcpgraph_journal::{Journal, JournalOptions, Retention};
 
 use super::args::HistoryArgs;
@@ -34,6 +35,14 @@ impl HistoryArgs {
         Ok(match self.database()? {
             Some(url) => Journal::open_postgres_read(url)?,
             None => Journal::open_read(&self.folder()?)?,
+        })
+    }
+
+    /// The tokens: in the database, if there is one, or else in the folder.
+    pub(super) fn tokens(&self) -> anyhow::Result<Tokens> {
+        Ok(match self.database()? {
+            Some(url) => Tokens::in_store(Arc::new(Journal::open_postgres_read(url)?)),
+            None => Tokens::in_folder(&self.folder()?),
         })
     }
 

@@ -14,7 +14,7 @@ use mcpgraph_mcp::server::{
     standard_streams,
 };
 use mcpgraph_procedures::{
-    Audience, Catalogue, IDLE, InMemory, MAX_CONVERSATIONS, Options, Procedures,
+    Audience, Catalogue, IDLE, InMemory, InStore, MAX_CONVERSATIONS, Options, Procedures, Store,
 };
 use mcpgraph_studio::{Studio, Workshop};
 use mcpgraph_workflows::Library;
@@ -29,7 +29,8 @@ use super::watch::Watch;
 use super::{Exit, Threads, authorize, block_on, health, output, usage};
 use crate::load::{self, Files};
 use crate::reload::{self, Face};
-use crate::{McpGraph, seals, sops, stored};
+use crate::sessions::SharedSessions;
+use crate::{McpGraph, seals, sops, stored, tokens};
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
@@ -73,10 +74,27 @@ pub(super) fn serve(args: &ServeArgs, history: &HistoryArgs) -> anyhow::Result<E
 
 /// Who may come: as soon as there is a token, everybody has to show one.
 fn access(history: &HistoryArgs) -> anyhow::Result<Option<Arc<Access>>> {
-    // Where there is no folder for data, there are no tokens in it.
-    let Ok(folder) = history.folder() else { return Ok(None) };
-    let tokens = Tokens::in_folder(&folder);
-    Ok((!tokens.list()?.is_empty()).then(|| Access::new(tokens)))
+    let in_folder = history.folder().ok().map(|folder| Tokens::in_folder(&folder));
+    if history.store.is_none() {
+        // Where there is no folder for data, there are no tokens in it.
+        let Some(tokens) = in_folder else { return Ok(None) };
+        return Ok((!tokens.list()?.is_empty()).then(|| Access::new(tokens)));
+    }
+    let tokens = history.tokens()?;
+    if !tokens.list()?.is_empty() {
+        return Ok(Some(Access::new(tokens)));
+    }
+    // Whoever made tokens means them to be asked for.
+    if let Some(in_folder) = in_folder
+        && !in_folder.list()?.is_empty()
+    {
+        return Err(usage(
+            "there are tokens in the data folder, but with --store they are kept in the \
+             database, which has none: make them there with `mcpgraph tokens add --store URL`, \
+             or remove those of the folder with `mcpgraph tokens rm`",
+        ));
+    }
+    Ok(None)
 }
 
 /// How clients reach the server.
@@ -205,6 +223,13 @@ pub(super) fn serve_loaded(
             }
             None => None,
         };
+        let admitting = transport
+            .access()
+            .filter(|_| watch.journal().is_some_and(|journal| journal.is_shared()))
+            .zip(watch.journal())
+            .map(|(access, journal)| {
+                tokio::spawn(tokens::follow(Arc::clone(access), journal.news()))
+            });
         let sealing = match watch.journal() {
             Some(journal) => {
                 // Before anybody is given something sealed.
@@ -213,12 +238,25 @@ pub(super) fn serve_loaded(
             }
             None => None,
         };
+        // Over stdio a conversation is that of the process.
+        let shared =
+            watch.journal().filter(|journal| journal.is_shared() && audience == Audience::Many);
+        let conversations: Arc<dyn Store> = match shared {
+            Some(journal) => Arc::new(InStore::new(Arc::clone(journal), idle, MAX_CONVERSATIONS)),
+            None => Arc::new(InMemory::new(idle, MAX_CONVERSATIONS)),
+        };
         let procedures = Procedures::new(
             Arc::clone(&gateway) as _,
             catalogue,
-            Arc::new(InMemory::new(idle, MAX_CONVERSATIONS)),
+            conversations,
             broadcaster.clone(),
-            Options { audience, lenient, instruments: watch.instruments(), gate: gate.clone() },
+            Options {
+                audience,
+                lenient,
+                instruments: watch.instruments(),
+                gate: gate.clone(),
+                is_shared: shared.is_some(),
+            },
         );
         let face = Face {
             product: Arc::clone(&product),
@@ -266,7 +304,7 @@ pub(super) fn serve_loaded(
         if let Some(reload) = reload {
             reload.abort();
         }
-        for followed in [stored, sealing].into_iter().flatten() {
+        for followed in [stored, sealing, admitting].into_iter().flatten() {
             followed.abort();
             // It has the store, which is closed when nobody has it any more.
             drop(followed.await);
@@ -306,7 +344,9 @@ async fn over(
             serve_stdio(&server, input, output).await?;
             signals.abort();
         }
-        Transport::Http { address, config, access, has_studio, drain: timeout } => {
+        Transport::Http { address, mut config, access, has_studio, drain: timeout } => {
+            let shared = store.as_ref().filter(|store| store.is_shared());
+            config.sessions = shared.map(|store| SharedSessions::new(Arc::clone(store)) as _);
             let drain = Drain::default();
             let signals =
                 tokio::spawn(stop_on_signal(shutdown.clone(), Some((drain.clone(), timeout)))?);

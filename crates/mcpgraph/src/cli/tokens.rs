@@ -12,7 +12,7 @@ use super::{Exit, output};
 
 /// Dispatches `mcpgraph tokens`.
 pub(super) fn tokens(args: TokensArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    let tokens = Tokens::in_folder(&history.folder()?);
+    let tokens = history.tokens()?;
     let done = match args.command {
         TokensCommand::Add(new) => add(&tokens, new, args.json),
         TokensCommand::Ls => list(&tokens, args.json),

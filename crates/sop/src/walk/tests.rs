@@ -197,3 +197,44 @@ fn todos_are_taken_whole_or_not_at_all() {
     assert_eq!(walk.plan(Vec::new()), Ok(()));
     assert_eq!(walk.summary(), Summary::default());
 }
+
+/// A walk that another process takes up goes on as it would have.
+#[test]
+fn a_walk_is_taken_up_where_it_was_put_down() {
+    let mut first = walk(Mode::Enforced);
+    assert_eq!(first.go("START", 1), Move::Legal(first.chart().find("START").unwrap()));
+    first.go("CHECK", 2);
+    let permit = first.permit("get_order").unwrap();
+    used(&mut first, permit, "get_order", r#"{"status": "pending"}"#);
+    let todo = TodoDraft {
+        content: "look".into(),
+        status: "in_progress".into(),
+        note: Some("soon".into()),
+        completion_node: Some("DONE".into()),
+    };
+    first
+        .plan(vec![
+            todo,
+            TodoDraft { content: "x".into(), status: "pending".into(), ..TodoDraft::default() },
+        ])
+        .unwrap();
+    let saved = Value::from_json(&first.to_value().to_json()).unwrap();
+    let (procedure, _) = crate::read(&Source::new("desk.md", GUARDED));
+    let procedure = Arc::new(procedure.unwrap());
+    let mut second = Walk::from_value(Arc::clone(&procedure), Mode::Enforced, &saved).unwrap();
+    assert_eq!(second.to_value(), first.to_value());
+    assert_eq!(second.todos(), first.todos());
+    assert_eq!(second.next(3), first.next(3));
+    // The guard sees what the tool gave to the other.
+    assert!(matches!(second.go("DENY", 3), Move::Refused(Refusal::Guarded(_))));
+    assert!(matches!(second.go("CANCEL", 3), Move::Legal(_)));
+    assert!(first.path().eq(second.path().take(2)));
+    for damaged in [
+        "null",
+        "{}",
+        r#"{"steps":[["NOWHERE",1,[]]],"paths":1,"hub":false,"todos":[],"calls":0,"kept":[]}"#,
+    ] {
+        let damaged = Value::from_json(damaged).unwrap();
+        assert!(Walk::from_value(Arc::clone(&procedure), Mode::Enforced, &damaged).is_none());
+    }
+}

@@ -152,7 +152,7 @@ impl Status {
         }
     }
 
-    fn from_name(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         [Self::Pending, Self::InProgress, Self::Completed]
             .into_iter()
             .find(|status| status.name() == name)

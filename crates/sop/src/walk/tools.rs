@@ -91,17 +91,29 @@ pub(super) struct Kept {
     bytes: usize,
 }
 
+/// What a tool gave at a node.
 #[derive(Clone, Debug)]
-struct Given {
-    node: NodeId,
-    id: Arc<str>,
-    tool: Arc<str>,
-    value: Value,
+pub(super) struct Given {
+    pub(super) node: NodeId,
+    pub(super) id: Arc<str>,
+    pub(super) tool: Arc<str>,
+    pub(super) value: Value,
     /// Whether the walk has not left the node since.
-    is_here: bool,
+    pub(super) is_here: bool,
 }
 
 impl Kept {
+    /// These results, oldest first.
+    pub(super) fn of(results: VecDeque<Given>) -> Self {
+        let bytes = results.iter().map(|given| given.value.approximate_bytes()).sum();
+        Self { results, bytes }
+    }
+
+    /// The results, oldest first.
+    pub(super) fn results(&self) -> impl Iterator<Item = &Given> {
+        self.results.iter()
+    }
+
     fn keep(&mut self, result: Given) {
         self.results.retain(|old| {
             let is_same = old.node == result.node && old.tool == result.tool;

@@ -1,6 +1,9 @@
 //! How the server is reached over HTTP.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::server::saved::SessionStore;
 
 /// Settings of the HTTP transport. Limits are in [`Limits`](crate::server::Limits).
 #[derive(Clone, Debug)]
@@ -23,6 +26,9 @@ pub struct HttpConfig {
     pub keep_alive: Duration,
     /// How long a client waits before it comes back to a stream that broke: 3 seconds.
     pub retry: Duration,
+    /// Where legacy sessions are kept that other processes serve too; by default they are known to
+    /// this process only.
+    pub sessions: Option<Arc<dyn SessionStore>>,
 }
 
 impl Default for HttpConfig {
@@ -39,6 +45,7 @@ impl Default for HttpConfig {
             stream_after: Duration::from_secs(1),
             keep_alive: Duration::from_secs(15),
             retry: Duration::from_secs(3),
+            sessions: None,
         }
     }
 }

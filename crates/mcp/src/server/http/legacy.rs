@@ -11,13 +11,14 @@ use http::{HeaderValue, Response, StatusCode};
 use super::events::{EventStream, Item, Reader};
 use super::respond::{self, Refused, empty, invalid, refuse};
 use super::sessions::HttpSession;
-use super::{Http, check, no_session, not_allowed, principal};
+use super::{Http, check, no_session, not_allowed, principal, shared};
 use crate::cancellation;
 use crate::header;
 use crate::message::{self, Id, Message, Notification, Request, RpcError, code};
 use crate::server::client::Meta;
 use crate::server::dispatch::Server;
 use crate::server::outlet::Outlet;
+use crate::server::saved::SavedSession;
 use crate::sse::{self, Event};
 use crate::version::Version;
 
@@ -31,7 +32,7 @@ pub(super) async fn request(
     if request.method == "initialize" {
         return initialize(http, parts, request).await;
     }
-    let session = session(http, parts, Some(&request.id))?;
+    let session = session(http, parts, Some(&request.id)).await?;
     let stream = session.open_stream(http.server.limits());
     let mut reader = stream.read(None);
     run(http, &session, &stream, vec![(request, meta)])
@@ -55,7 +56,7 @@ pub(super) async fn batch(
     parts: &Parts,
     body: &[u8],
 ) -> Result<Response<Body>, Refused> {
-    let session = session(http, parts, None)?;
+    let session = session(http, parts, None).await?;
     if session.session.client.version != Version::V2025_03_26 {
         return Err(invalid(
             StatusCode::BAD_REQUEST,
@@ -73,7 +74,7 @@ pub(super) async fn batch(
                 requests.push((request, meta));
             }
             Message::Notification(notification) => notify(http, &session, notification).await,
-            Message::Response(response) => session.session.answered(response),
+            Message::Response(response) => session.session.answered_anywhere(response).await,
         }
     }
     if requests.is_empty() {
@@ -90,41 +91,54 @@ pub(super) async fn notification(
     parts: &Parts,
     notification: Notification,
 ) -> Result<Response<Body>, Refused> {
-    let session = session(http, parts, None)?;
+    let session = session(http, parts, None).await?;
     notify(http, &session, notification).await;
     Ok(empty(StatusCode::ACCEPTED))
 }
 
-/// An answer to what the server asked.
-pub(super) fn response(
-    http: &Http,
+/// An answer to what the server asked, in whichever process.
+pub(super) async fn response(
+    http: &Arc<Http>,
     parts: &Parts,
     response: message::Response,
 ) -> Result<Response<Body>, Refused> {
-    session(http, parts, None)?.session.answered(response);
+    session(http, parts, None).await?.session.answered_anywhere(response).await;
     Ok(empty(StatusCode::ACCEPTED))
 }
 
 /// The stream of what is sent outside of calls, or the rest of a stream that broke.
-pub(super) fn get(http: &Arc<Http>, parts: &Parts) -> Result<Response<Body>, Refused> {
+pub(super) async fn get(http: &Arc<Http>, parts: &Parts) -> Result<Response<Body>, Refused> {
     if check::names_modern(&parts.headers) {
         return Err(not_allowed("POST"));
     }
     check::accepts(&parts.headers, &[sse::CONTENT_TYPE])?;
-    let session = session(http, parts, None)?;
+    let session = session(http, parts, None).await?;
     let Some(last) = parts.headers.get(header::LAST_EVENT_ID) else {
+        session.tell_missed();
         let reader = session.standalone.read(None);
         return Ok(events(http, reader, None));
     };
-    let place = last.to_str().ok().and_then(parse_event_id);
-    match place.and_then(|(stream, number)| Some((session.stream(stream)?, number))) {
-        Some((stream, number)) => {
-            let reader = stream.read(Some(number));
-            Ok(events(http, reader, None))
+    let last = last.to_str().unwrap_or_default();
+    let place = parse_event_id(last);
+    match place {
+        Some((0, _, instance)) if *instance != *http.instance => {
+            // What another process would have told is told as far as it can be: look again.
+            session.session.changes.tell_lists();
+            Ok(events(http, session.standalone.read(None), None))
         }
-        None => {
-            Err(invalid(StatusCode::BAD_REQUEST, "`Last-Event-ID` names no event that is kept"))
+        Some((_, _, instance)) if *instance != *http.instance => {
+            // The rest is in another process, and coming back may lead there.
+            let event = Event { retry: Some(http.config.retry), ..Event::default() };
+            let event: Bytes = event.with_id(last.to_owned()).to_bytes().into();
+            let once = futures_util::stream::once(std::future::ready(event));
+            Ok(respond::events(once, http.config.keep_alive))
         }
+        _ => match place.and_then(|(stream, number, _)| Some((session.stream(stream)?, number))) {
+            Some((stream, number)) => Ok(events(http, stream.read(Some(number)), None)),
+            None => {
+                Err(invalid(StatusCode::BAD_REQUEST, "`Last-Event-ID` names no event that is kept"))
+            }
+        },
     }
 }
 
@@ -133,10 +147,17 @@ pub(super) async fn delete(http: &Arc<Http>, parts: &Parts) -> Result<Response<B
     if check::names_modern(&parts.headers) {
         return Err(not_allowed("POST"));
     }
-    session(http, parts, None)?;
+    let session = session(http, parts, None).await?;
     let key = check::session_key(&parts.headers)?.unwrap_or_default();
-    if let Some(session) = http.sessions.remove(key) {
-        session.close(&http.server).await;
+    let ends = match &http.config.sessions {
+        Some(store) => store.remove(key).await.map_err(|error| shared::away(None, &error))?,
+        None => true,
+    };
+    let removed = http.sessions.remove(key);
+    session.close_here();
+    // Of two who end it at once one is told.
+    if ends && (removed.is_some() || http.config.sessions.is_some()) {
+        http.server.service().closed(&session.session.client).await;
     }
     Ok(empty(StatusCode::NO_CONTENT))
 }
@@ -147,9 +168,10 @@ async fn initialize(
     request: Request,
 ) -> Result<Response<Body>, Refused> {
     let refused = |status, error| refuse(status, Some(request.id.clone()), error);
+    let store = http.config.sessions.as_ref();
     let (session, result) = http
         .server
-        .initialize(request.params.as_deref(), principal(parts))
+        .initialize(request.params.as_deref(), principal(parts), store)
         .await
         .map_err(|error| refused(StatusCode::BAD_REQUEST, error))?;
     let (session, removed) = http
@@ -157,26 +179,44 @@ async fn initialize(
         .add(session, &http.stop)
         .map_err(|error| refused(StatusCode::SERVICE_UNAVAILABLE, error))?;
     if let Some(removed) = removed {
-        removed.close(&http.server).await;
+        http.let_go(&removed).await;
     }
     let key = session.session.client.session.as_ref().map_or("", |key| key.as_str());
+    if let Some(store) = store {
+        let added = store.add(key, &SavedSession::of(&session.session.client)).await;
+        let error = match added {
+            Ok(true) => None,
+            Ok(false) => Some(RpcError::internal("too many sessions are kept for all processes")),
+            Err(error) => Some(RpcError::new(code::UNAVAILABLE, error.to_string())),
+        };
+        if let Some(error) = error {
+            drop(http.sessions.remove(key));
+            return Err(refused(StatusCode::SERVICE_UNAVAILABLE, error));
+        }
+    }
     let answer = message::Response { id: Some(request.id.clone()), outcome: Ok(result) };
     let mut response = respond::answer(StatusCode::OK, answer);
     if let Ok(key) = HeaderValue::from_str(key) {
         response.headers_mut().insert(header::SESSION_ID, key);
     }
-    tokio::spawn(session.tell_changes());
+    if session.begin_telling() {
+        tokio::spawn(session.tell_changes());
+    }
     Ok(response)
 }
 
 /// The session that a request names.
-fn session(http: &Http, parts: &Parts, id: Option<&Id>) -> Result<Arc<HttpSession>, Refused> {
+async fn session(
+    http: &Arc<Http>,
+    parts: &Parts,
+    id: Option<&Id>,
+) -> Result<Arc<HttpSession>, Refused> {
     let Some(key) = check::session_key(&parts.headers)? else {
         return Err(no_session(id.cloned()));
     };
     // The session of somebody else is none, whoever knows its key.
-    let own =
-        http.sessions.get(key).filter(|found| found.session.client.principal == principal(parts));
+    let found = http.find_session(key).await.map_err(|error| shared::away(id, &error))?;
+    let own = found.filter(|found| found.session.client.principal == principal(parts));
     let Some(session) = own else {
         return Err(refuse(
             StatusCode::NOT_FOUND,
@@ -235,8 +275,12 @@ fn run(
 async fn notify(http: &Http, session: &HttpSession, notification: Notification) {
     match notification.method.as_str() {
         cancellation::METHOD => {
-            if let Some(id) = cancellation::id_in(notification.params.as_deref()) {
-                session.calls.withdraw(&id);
+            if let Some(id) = cancellation::id_in(notification.params.as_deref())
+                && !session.calls.withdraw(&id)
+                && let (Some(store), Some(key)) =
+                    (&http.config.sessions, &session.session.client.session)
+            {
+                store.withdraw(key.as_str(), id.as_json()).await;
             }
         }
         "notifications/initialized" => {}
@@ -252,9 +296,9 @@ fn events(http: &Http, reader: Reader, first: Option<Item>) -> Response<Body> {
             Some(Item::Event(event)) => event.number - 1,
             _ => reader.stream().taken(),
         };
-        come_back(reader.stream(), number, http.config.retry)
+        come_back(&http.instance, reader.stream(), number, http.config.retry)
     });
-    let rest = Rest { start, first, reader };
+    let rest = Rest { instance: Arc::clone(&http.instance), start, first, reader };
     let shutdown = http.server.shutdown().clone();
     let is_standalone = rest.reader.stream().id == 0;
     let events = futures_util::stream::unfold(rest, move |mut rest| {
@@ -273,6 +317,7 @@ fn events(http: &Http, reader: Reader, first: Option<Item>) -> Response<Body> {
 
 /// What is left of a stream for one connection.
 struct Rest {
+    instance: Arc<str>,
     start: Option<Bytes>,
     first: Option<Item>,
     reader: Reader,
@@ -290,25 +335,28 @@ impl Rest {
         let stream = self.reader.stream();
         Some(match item {
             Item::Event(event) => {
-                let id = event_id(stream, event.number);
+                let id = event_id(&self.instance, stream, event.number);
                 Event::message(&*event.text).with_id(id).to_bytes().into()
             }
             // The reader is out already: the next look finds the end.
-            Item::Leave(retry) => come_back(stream, stream.taken(), retry),
+            Item::Leave(retry) => come_back(&self.instance, stream, stream.taken(), retry),
         })
     }
 }
 
-fn come_back(stream: &EventStream, number: u64, retry: Duration) -> Bytes {
+fn come_back(instance: &str, stream: &EventStream, number: u64, retry: Duration) -> Bytes {
     let event = Event { retry: Some(retry), ..Event::default() };
-    event.with_id(event_id(stream, number)).to_bytes().into()
+    event.with_id(event_id(instance, stream, number)).to_bytes().into()
 }
 
-fn event_id(stream: &EventStream, number: u64) -> String {
-    format!("{}-{number}", stream.id)
+/// The stream and the number of an event; and the process it is in, where there are several.
+fn event_id(instance: &str, stream: &EventStream, number: u64) -> String {
+    let id = format!("{}-{number}", stream.id);
+    if instance.is_empty() { id } else { format!("{id}-{instance}") }
 }
 
-fn parse_event_id(text: &str) -> Option<(u64, u64)> {
-    let (stream, number) = text.split_once('-')?;
-    Some((stream.parse().ok()?, number.parse().ok()?))
+fn parse_event_id(text: &str) -> Option<(u64, u64, &str)> {
+    let (stream, rest) = text.split_once('-')?;
+    let (number, instance) = rest.split_once('-').unwrap_or((rest, ""));
+    Some((stream.parse().ok()?, number.parse().ok()?, instance))
 }

@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::events::EventStream;
 use crate::message::{Message, RpcError};
-use crate::server::dispatch::Server;
 use crate::server::in_flight::InFlight;
 use crate::server::limits::Limits;
 use crate::server::outlet::Outlet;
@@ -20,11 +19,17 @@ use crate::version::Version;
 /// How long a session must have been idle to give way to a new one when there are too many.
 const LEAST_IDLE: Duration = Duration::from_mins(1);
 
+/// For how long what is known here of a session that other processes serve too is taken to be true,
+/// should nobody say otherwise.
+const CERTAIN_FOR: Duration = Duration::from_secs(1);
+
 /// All sessions, by their key.
 pub(super) struct Sessions {
     limits: Limits,
-    sessions: Mutex<HashMap<Arc<str>, Arc<HttpSession>>>,
+    sessions: Mutex<Known>,
 }
+
+type Known = HashMap<Arc<str>, Arc<HttpSession>>;
 
 /// One session.
 pub(super) struct HttpSession {
@@ -42,6 +47,10 @@ struct State {
     streams: HashMap<u64, Arc<EventStream>>,
     /// Those of them that have ended and what they keep, oldest first.
     ended: VecDeque<(u64, usize)>,
+    /// When it was last seen to be as it is known here; none if something was said to have changed.
+    certain: Option<Instant>,
+    /// It began in another process, and its client has not been told what it may have missed.
+    is_restored: bool,
 }
 
 impl Sessions {
@@ -56,37 +65,90 @@ impl Sessions {
         session: Arc<Session>,
         stop: &CancellationToken,
     ) -> Result<(Arc<HttpSession>, Option<Arc<HttpSession>>), RpcError> {
-        let key: Arc<str> = session.client.session.as_ref().map_or("", |key| key.as_str()).into();
-        let added = Arc::new(HttpSession {
+        let added = self.open(session, stop, false);
+        let mut sessions = self.sessions.lock();
+        let removed = self.make_room(&mut sessions, LEAST_IDLE);
+        if sessions.len() >= self.limits.max_sessions {
+            return Err(RpcError::internal(format!(
+                "too many sessions are open: the limit is {}",
+                self.limits.max_sessions
+            )));
+        }
+        sessions.insert(added.key(), added.clone());
+        Ok((added, removed))
+    }
+
+    /// Adds a session that began in another process, unless somebody was faster. Where there are too
+    /// many, any that is idle gives way: it can be restored, too.
+    pub(super) fn restore(
+        &self,
+        session: Arc<Session>,
+        stop: &CancellationToken,
+    ) -> (Arc<HttpSession>, Option<Arc<HttpSession>>) {
+        let restored = self.open(session, stop, true);
+        let mut sessions = self.sessions.lock();
+        if let Some(known) = sessions.get(&restored.key()) {
+            return (Arc::clone(known), None);
+        }
+        let removed = self.make_room(&mut sessions, Duration::ZERO);
+        sessions.insert(restored.key(), restored.clone());
+        (restored, removed)
+    }
+
+    fn open(
+        &self,
+        session: Arc<Session>,
+        stop: &CancellationToken,
+        is_restored: bool,
+    ) -> Arc<HttpSession> {
+        let now = Instant::now();
+        Arc::new(HttpSession {
             calls: InFlight::new(self.limits.max_in_flight, stop.child_token()),
             standalone: EventStream::new(0, can_come_back(&session), &self.limits),
             session,
             state: Mutex::new(State {
-                last_used: Instant::now(),
+                last_used: now,
                 next_stream: 1,
                 streams: HashMap::new(),
                 ended: VecDeque::new(),
+                certain: Some(now),
+                is_restored,
             }),
-        });
-        let mut sessions = self.sessions.lock();
-        let mut removed = None;
-        if sessions.len() >= self.limits.max_sessions {
-            let idlest = sessions
-                .iter()
-                .filter_map(|(key, session)| Some((session.idle_for()?, key)))
-                .filter(|(idle, _)| *idle >= LEAST_IDLE)
-                .max()
-                .map(|(_, key)| key.clone());
-            removed = idlest.and_then(|key| sessions.remove(&key));
-            if removed.is_none() {
-                return Err(RpcError::internal(format!(
-                    "too many sessions are open: the limit is {}",
-                    self.limits.max_sessions
-                )));
-            }
+        })
+    }
+
+    /// Takes out the session that has been idle longest, and for so long at least, if there are too
+    /// many.
+    fn make_room(&self, sessions: &mut Known, least: Duration) -> Option<Arc<HttpSession>> {
+        if sessions.len() < self.limits.max_sessions {
+            return None;
         }
-        sessions.insert(key, added.clone());
-        Ok((added, removed))
+        let idlest = sessions
+            .iter()
+            .filter_map(|(key, session)| Some((session.idle_for()?, key)))
+            .filter(|(idle, _)| *idle >= least)
+            .max()
+            .map(|(_, key)| key.clone());
+        idlest.and_then(|key| sessions.remove(&key))
+    }
+
+    /// The session with this key, which is not thereby used.
+    pub(super) fn peek(&self, key: &str) -> Option<Arc<HttpSession>> {
+        self.sessions.lock().get(key).cloned()
+    }
+
+    /// Nothing that is known is certain any more.
+    pub(super) fn doubt_all(&self) {
+        for session in self.sessions.lock().values() {
+            session.set_certain(false);
+        }
+    }
+
+    /// The keys of the sessions in which something happens.
+    pub(super) fn busy(&self) -> Vec<Arc<str>> {
+        let sessions = self.sessions.lock();
+        let busy = sessions.iter().filter(|(_, session)| session.idle_for().is_none());
+        busy.map(|(key, _)| key.clone()).collect()
     }
 
     /// The session with this key, which is thereby used.
@@ -120,6 +182,31 @@ fn can_come_back(session: &Session) -> bool {
 }
 
 impl HttpSession {
+    fn key(&self) -> Arc<str> {
+        self.session.client.session.as_ref().map_or("", |key| key.as_str()).into()
+    }
+
+    /// Whether it is surely as it is known here.
+    pub(super) fn is_certain(&self) -> bool {
+        self.state.lock().certain.is_some_and(|since| since.elapsed() < CERTAIN_FOR)
+    }
+
+    pub(super) fn set_certain(&self, is_certain: bool) {
+        self.state.lock().certain = is_certain.then(Instant::now);
+    }
+
+    /// True for the first who asks: that one tells the client of changes from now on.
+    pub(super) fn begin_telling(&self) -> bool {
+        self.session.changes.begin_telling()
+    }
+
+    /// Tells the client that it may have missed changes while another process served it; once.
+    pub(super) fn tell_missed(&self) {
+        if std::mem::take(&mut self.state.lock().is_restored) {
+            self.session.changes.tell_lists();
+        }
+    }
+
     /// How long nothing happened; none while something does.
     fn idle_for(&self) -> Option<Duration> {
         let is_busy = !self.calls.is_idle() || self.standalone.has_reader();
@@ -186,8 +273,8 @@ impl HttpSession {
         }
     }
 
-    /// Ends everything of a session that was taken out.
-    pub(super) async fn close(&self, server: &Server) {
+    /// Ends everything that this process does for a session that was taken out.
+    pub(super) fn close_here(&self) {
         self.calls.end();
         self.session.abandon();
         self.standalone.end();
@@ -195,7 +282,6 @@ impl HttpSession {
         for stream in streams {
             stream.end();
         }
-        server.service().closed(&self.session.client).await;
     }
 }
 
