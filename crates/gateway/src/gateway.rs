@@ -181,7 +181,7 @@ impl Gateway {
             }
         }
         if name == asking::CONTINUE && offer.graph.tool(&name).is_none() && view.is_asked() {
-            self.gate.count(&call.client, Some(&name))?;
+            self.gate.count(&call.client, Some(&name)).await?;
             return self.continue_run(view, call, &params).await;
         }
         about(call, &name);

@@ -5,6 +5,7 @@ mod authorize;
 mod check;
 mod completions;
 mod demo_server;
+mod doctor;
 mod document;
 mod drain;
 mod draw;
@@ -153,6 +154,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Tokens(args) => tokens::tokens(args, &history),
         Command::Check(args) => check::check(&args, &history),
         Command::Test(args) => test::test(&args, &history),
+        Command::Doctor(args) => doctor::doctor(&args, &history),
         Command::Schema(args) => schema::schema(&args),
         Command::Graph(args) => draw::draw(&args),
         Command::Eval(args) => eval::eval(&args),

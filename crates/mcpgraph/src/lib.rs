@@ -16,6 +16,7 @@ mod sessions;
 mod sops;
 mod stored;
 mod tokens;
+mod walkers;
 
 pub use api::{McpGraph, OpenError};
 pub use mcpgraph_runtime::{Execution, Finished, Instruments};

@@ -23,5 +23,5 @@ mod trail;
 pub use conversation::{Act, Conversation, Key, Store, StoreError};
 pub use library::{Catalogue, Library, NotLoaded};
 pub use memory::{IDLE, InMemory, MAX_CONVERSATIONS};
-pub use procedures::{Audience, Options, Procedures};
+pub use procedures::{Audience, Elsewhere, Options, Procedures};
 pub use shared::InStore;

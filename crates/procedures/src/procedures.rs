@@ -10,7 +10,7 @@ use mcpgraph_engine::LogLevel;
 use mcpgraph_gateway::{Gate, about, origin};
 use mcpgraph_mcp::message::{Notification, Raw, RpcError};
 use mcpgraph_mcp::mirror::HeaderParameter;
-use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service};
+use mcpgraph_mcp::server::{Broadcaster, Call, Change, Client, Description, Service, SessionKey};
 use mcpgraph_runtime::Instruments;
 use mcpgraph_sop::{Mode, Move, Procedure, Walk};
 use mcpgraph_value::Value;
@@ -43,9 +43,13 @@ pub struct Options {
     pub instruments: Instruments,
     /// Which of the three tools a client may see, and how often it may call them.
     pub gate: Gate,
-    /// Whether other processes serve the conversations of the store, too.
-    pub is_shared: bool,
+    /// Whether other processes serve the conversations of the store, too: then this tells all of them,
+    /// and this one, that whoever walks has to look again at what it may call.
+    pub elsewhere: Option<Elsewhere>,
 }
+
+/// Has every process call [`Procedures::tell_walker`] for a client that walks.
+pub type Elsewhere = Arc<dyn Fn(&Client) + Send + Sync>;
 
 /// Who the clients of a server are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +71,7 @@ pub struct Procedures {
     lenient: bool,
     gate: Gate,
     pub(crate) records: Records,
+    elsewhere: Option<Elsewhere>,
     shared: Mutex<Shared>,
     swept: Mutex<Instant>,
 }
@@ -94,7 +99,7 @@ impl Procedures {
         broadcaster: Broadcaster,
         options: Options,
     ) -> Arc<Self> {
-        let Options { audience, lenient, instruments, gate, is_shared } = options;
+        let Options { audience, lenient, instruments, gate, elsewhere } = options;
         Arc::new(Self {
             inner,
             catalogue: ArcSwapOption::from_pointee(catalogue),
@@ -103,7 +108,8 @@ impl Procedures {
             audience,
             lenient,
             gate,
-            records: Records::new(instruments, is_shared),
+            records: Records::new(instruments, elsewhere.is_some()),
+            elsewhere,
             shared: Mutex::default(),
             swept: Mutex::new(Instant::now()),
         })
@@ -348,12 +354,22 @@ impl Procedures {
     /// Whoever walks looks again at what it may call; nobody else hears of that. A client without a
     /// session is known by its token only.
     fn tell_of_tools(&self, mode: Mode, walks: &Client) {
-        if mode == Mode::Enforced {
-            self.broadcaster.send_to(&Change::Tools, |client| {
-                client.principal == walks.principal
-                    && (walks.session.is_none() || client.session == walks.session)
-            });
+        match &self.elsewhere {
+            _ if mode != Mode::Enforced => {}
+            Some(tell) => tell(walks),
+            None => {
+                let session = walks.session.as_ref().map(SessionKey::as_str);
+                self.tell_walker(session, walks.principal.as_deref());
+            }
         }
+    }
+
+    /// Tells a client that walks, by its session if it has one, to look again at what it may call.
+    pub fn tell_walker(&self, session: Option<&str>, principal: Option<&str>) {
+        self.broadcaster.send_to(&Change::Tools, |client| {
+            let own = client.session.as_ref().map(SessionKey::as_str);
+            client.principal.as_deref() == principal && (session.is_none() || own == session)
+        });
     }
 
     /// Forgets the conversations that rest, now and then.

@@ -175,7 +175,7 @@ impl Trail {
         let Value::Array(saved) = saved else { return None };
         let here = match saved.get(3)? {
             Value::Array(here) => Some(Here {
-                step: number(here.get(0))?,
+                step: number(here.first())?,
                 position: u32::try_from(number(here.get(1))?).ok()?,
                 tools: match here.get(2)? {
                     Value::Array(tools) => tools.iter().cloned().collect(),
@@ -187,7 +187,7 @@ impl Trail {
         Some(Self {
             run,
             began,
-            at: Duration::from_micros(number(saved.get(0))?),
+            at: Duration::from_micros(number(saved.first())?),
             next: number(saved.get(1))?,
             nodes: u32::try_from(number(saved.get(2))?).ok()?,
             here,

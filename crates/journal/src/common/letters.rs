@@ -38,8 +38,11 @@ impl Journal {
     /// Tells all processes of something that is kept nowhere, or was changed by
     /// [`Journal::reshelve`]. Who does not listen misses it.
     pub fn announce(&self, news: &News) -> Result<(), JournalError> {
-        self.alter(|connection| Ok(connection.announce(news)?))?;
-        self.shared.news.announce(news);
-        Ok(())
+        if !self.is_shared() {
+            self.shared.news.announce(news);
+            return Ok(());
+        }
+        // This process hears it from the database, as the others do.
+        self.alter(|connection| Ok(connection.announce(news)?))
     }
 }

@@ -225,6 +225,14 @@ impl Connection {
         }
     }
 
+    /// What asks the database what it is.
+    pub(crate) fn version(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "SELECT 'SQLite ' || sqlite_version()",
+            Self::Postgres(_) => "SELECT 'PostgreSQL ' || current_setting('server_version')",
+        }
+    }
+
     /// What the type of bytes is called.
     pub(crate) fn bytes_type(&self) -> &'static str {
         match self {

@@ -175,6 +175,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Run the tests of graph files, or write one from a recorded run
     Test(TestArgs),
+    /// Check the store, the clock, the file and its servers, and say what to do
+    Doctor(DoctorArgs),
     /// Print the JSON Schema of graph files or test files, for editors
     Schema(SchemaArgs),
     /// Draw a graph
@@ -442,6 +444,23 @@ pub(crate) enum Language {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph doctor -g graph.yaml
+  mcpgraph doctor -g graph.yaml --store postgres://mcpgraph@db/mcpgraph
+  mcpgraph doctor --json | jq '.checks[] | select(.status != \"ok\")'
+
+Exits with 1 if something is wrong; what is only doubtful is no failure.")]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
     /// The schema of test files
     #[arg(long)]
@@ -481,6 +500,7 @@ impl Command {
                 ..
             })
             | Self::Test(TestArgs { files, .. })
+            | Self::Doctor(DoctorArgs { files, .. })
             | Self::Graph(DrawArgs { files, .. }) => {
                 take("-g", &mut files.graph, before.graph)?;
                 take("-m", &mut files.mcp, before.mcp)?;

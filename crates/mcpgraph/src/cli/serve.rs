@@ -30,7 +30,7 @@ use super::{Exit, Threads, authorize, block_on, health, output, usage};
 use crate::load::{self, Files};
 use crate::reload::{self, Face};
 use crate::sessions::SharedSessions;
-use crate::{McpGraph, seals, sops, stored, tokens};
+use crate::{McpGraph, seals, sops, stored, tokens, walkers};
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
@@ -255,9 +255,11 @@ pub(super) fn serve_loaded(
                 lenient,
                 instruments: watch.instruments(),
                 gate: gate.clone(),
-                is_shared: shared.is_some(),
+                elsewhere: shared.map(|journal| walkers::telling(Arc::clone(journal))),
             },
         );
+        let walking = shared
+            .map(|journal| tokio::spawn(walkers::follow(Arc::clone(&procedures), journal.news())));
         let face = Face {
             product: Arc::clone(&product),
             gateway: Arc::clone(&gateway),
@@ -304,7 +306,7 @@ pub(super) fn serve_loaded(
         if let Some(reload) = reload {
             reload.abort();
         }
-        for followed in [stored, sealing, admitting].into_iter().flatten() {
+        for followed in [stored, sealing, admitting, walking].into_iter().flatten() {
             followed.abort();
             // It has the store, which is closed when nobody has it any more.
             drop(followed.await);

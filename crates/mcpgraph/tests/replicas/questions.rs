@@ -1,0 +1,79 @@
+//! What clients are asked in one process, and answer in another.
+
+use std::io::{BufRead, BufReader};
+
+use mcpgraph_testkit::{Program, environment};
+use serde_json::{Value, json};
+
+use crate::cluster::{Client, Cluster, database};
+
+fn serving(server: &Program) -> Option<(Cluster, tempfile::TempDir)> {
+    let store = database()?;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    std::fs::write(&file, json!({ "mcpServers": { "s": server.to_json() } }).to_string()).unwrap();
+    let cluster = Cluster::start(store, |command| {
+        command.args(["serve", "-m"]).arg(&file);
+    });
+    Some((cluster, folder))
+}
+
+fn asked(cluster: &Cluster) -> Client {
+    Client { capabilities: json!({ "elicitation": {} }), ..cluster.client() }
+}
+
+/// The answer of a legacy client comes to another process than the one that asked.
+#[test]
+fn an_answer_finds_the_process_that_asked() {
+    let Some(server) = environment::fixture_server() else { return };
+    let Some((cluster, _folder)) = serving(&server) else { return };
+    let client = asked(&cluster).initialized();
+    let [one, two] = [0, 1].map(|at: usize| client.at(cluster.replicas[at].address));
+    for (asking, answering) in [(&one, &two), (&two, &one), (&one, &one)] {
+        let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
+            "name": "s__test_elicitation", "arguments": { "message": "who?" },
+        }});
+        let stream = BufReader::new(asking.begin("POST", "", Some(&call)));
+        let mut messages = stream
+            .lines()
+            .map_while(Result::ok)
+            .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
+        let question = messages.find(|message| message["method"] == "elicitation/create").unwrap();
+        let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": {
+            "action": "accept", "content": { "username": "ada", "email": "ada@example.com" },
+        }});
+        assert_eq!(answering.send("POST", "", Some(&answer)).status, 202);
+        let result = messages.find(|message| message["id"] == 7).unwrap();
+        assert!(result.to_string().contains("ada@example.com"), "{result}");
+    }
+}
+
+/// What a modern server gives its client to come back with is sealed by one process and opened by
+/// another.
+#[test]
+fn each_round_is_another_replica() {
+    let Some(server) = environment::fixture_server() else { return };
+    let Some((cluster, _folder)) = serving(&server) else { return };
+    let client = asked(&cluster);
+    let call = |more: Value| {
+        let name = "s__test_input_required_result_multi_round";
+        let mut params = json!({ "name": name, "arguments": {} });
+        for (key, value) in more.as_object().unwrap() {
+            params[key] = value.clone();
+        }
+        client.ask("tools/call", params).last().clone()
+    };
+    let accept = |content: Value| json!({ "action": "accept", "content": content });
+    for _ in 0..2 {
+        let first = call(json!({}));
+        let state = &first["result"]["requestState"];
+        assert!(state.as_str().unwrap().starts_with("mcpgraph-sealed-"), "{first}");
+        let named = json!({ "step1": accept(json!({ "name": "Ada" })) });
+        let second = call(json!({ "requestState": state, "inputResponses": named }));
+        let state = &second["result"]["requestState"];
+        assert!(state.is_string(), "{second}");
+        let coloured = json!({ "step2": accept(json!({ "color": "blue" })) });
+        let third = call(json!({ "requestState": state, "inputResponses": coloured }));
+        assert_eq!(third["result"]["content"][0]["text"], "Ada likes blue", "{third}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Conversations of procedures: each move is made by another process.
+
+use std::io::{BufRead as _, BufReader};
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Client, Cluster, database, done};
+
+const PROCEDURE: &str = "---
+agent: desk
+---
+
+```mermaid
+flowchart TD
+    START --> LOOK --> DECIDE{Which?}
+    DECIDE -->|one| ONE --> DONE
+    DECIDE -->|two| TWO --> DONE
+```
+";
+
+/// Asks one of the three tools, in the conversation if there is one.
+fn ask(client: &Client, conversation: &Value, tool: &str, mut arguments: Value) -> Value {
+    if !conversation.is_null() {
+        arguments["conversation"] = conversation.clone();
+    }
+    let answer = client.call(tool, arguments);
+    assert!(answer["result"]["structuredContent"].is_object(), "{answer}");
+    answer["result"]["structuredContent"].clone()
+}
+
+#[test]
+fn a_walk_goes_on_wherever_it_is_asked_for() {
+    let Some(store) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("desk.md");
+    std::fs::write(&file, PROCEDURE).unwrap();
+    let cluster = Cluster::start(store, |command| {
+        command.arg("sop").arg(&file);
+    });
+    let file = file.to_str().unwrap();
+    for client in [cluster.client(), cluster.client().initialized()] {
+        let loaded = ask(&client, &Value::Null, "load_graph", json!({ "sop_file": file }));
+        let conversation = &loaded["conversation"];
+        assert_eq!(conversation.is_string(), client.session.is_none(), "{loaded}");
+        let todos = json!([{ "content": "one", "status": "pending", "completion_node": "DONE" }]);
+        let planned = ask(&client, conversation, "todo", json!({ "todos": todos }));
+        assert_eq!(planned["summary"]["pending"], 1, "{planned}");
+        let mut path = Vec::new();
+        for node in ["START", "LOOK", "DECIDE", "TWO", "DONE"] {
+            path.push(node);
+            let moved = ask(&client, conversation, "goto_node", json!({ "node_id": node }));
+            assert_eq!((&moved["valid"], &moved["path"]), (&json!(true), &json!(path)), "{moved}");
+        }
+        let refused = ask(&client, conversation, "goto_node", json!({ "node_id": "LOOK" }));
+        assert_eq!(refused["valid"], false, "{refused}");
+    }
+
+    // Each walk is one run whose events are all there.
+    let listed = done(&cluster.store, &["runs", "ls", "--json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let runs = listed["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2, "{listed}");
+    for run in runs {
+        assert_eq!((&run["status"], &run["steps"]), (&json!("running"), &json!(6)), "{run}");
+        let exported = done(&cluster.store, &["runs", "export", run["id"].as_str().unwrap()]);
+        let exported: Value = serde_json::from_slice(&exported.stdout).unwrap();
+        // Started, the plan, five nodes of which four were left, a refusal.
+        assert_eq!(exported["events"].as_array().unwrap().len(), 1 + 2 + 5 + 4 + 1, "{exported}");
+    }
+}
+
+/// Two moves of one conversation at once: both are made, one after the other.
+#[test]
+fn moves_at_once_are_made_one_after_the_other() {
+    let Some(store) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ring.md");
+    let text = "---\nagent: ring\n---\n```mermaid\nflowchart TD\n    START --> START\n```\n";
+    std::fs::write(&file, text).unwrap();
+    let cluster = Cluster::start(store, |command| {
+        command.arg("sop").arg(&file).arg("--lenient");
+    });
+    let client = cluster.client().initialized();
+    let arguments = json!({ "sop_file": file });
+    let loaded = ask(&client, &Value::Null, "load_graph", arguments);
+    let entry = loaded["entry_node"].as_str().unwrap().to_owned();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            let (client, entry) = (client.clone(), entry.clone());
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    let moved =
+                        ask(&client, &Value::Null, "goto_node", json!({ "node_id": entry }));
+                    assert_eq!(moved["valid"], true, "{moved}");
+                }
+            });
+        }
+    });
+    let listed = done(&cluster.store, &["runs", "ls", "--json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(listed["runs"][0]["steps"], 24, "{listed}");
+}
+
+/// Who walks with one process and listens at another hears that other tools may be called.
+#[test]
+fn a_client_hears_of_its_tools_wherever_it_listens() {
+    let Some(store) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("desk.md");
+    std::fs::write(&file, PROCEDURE).unwrap();
+    let cluster = Cluster::start(store, |command| {
+        command.arg("sop").arg(&file).arg("--enforce");
+    });
+    let client = cluster.client().initialized();
+    let [one, two] = [0, 1].map(|at: usize| client.at(cluster.replicas[at].address));
+    let mut lines = BufReader::new(two.begin("GET", "", None)).lines().map_while(Result::ok);
+    let mut hears = || lines.any(|line| line.contains("notifications/tools/list_changed"));
+    // It may have missed something while it was not there.
+    assert!(hears());
+    ask(&one, &Value::Null, "load_graph", json!({ "sop_file": file }));
+    assert!(hears());
+}
