@@ -60,12 +60,8 @@ impl Replica {
         stderr.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("serving MCP at http://").expect(&line);
         let address = address.strip_suffix("/mcp").unwrap().parse().unwrap();
-        // What it says is for whoever looks at a test that failed.
-        std::thread::spawn(move || {
-            for line in stderr.lines().map_while(Result::ok) {
-                println!("{address}: {line}");
-            }
-        });
+        // Nobody reads what it says later, and it must not have to wait for that.
+        std::thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
         Self { child, address }
     }
 
@@ -195,7 +191,7 @@ impl Client {
             });
             headers = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n");
             if let Some(name) = params["name"].as_str() {
-                headers.push_str(&format!("Mcp-Name: {name}\r\n"));
+                headers += &["Mcp-Name: ", name, "\r\n"].concat();
             }
         }
         static NEXT: AtomicUsize = AtomicUsize::new(1);
@@ -235,23 +231,22 @@ impl Client {
     pub(crate) fn begin(&self, method: &str, headers: &str, body: Option<&Value>) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let mut head = format!("{method} /mcp HTTP/1.1\r\nHost: localhost\r\n{headers}");
-        if let Some(session) = &self.session {
-            head.push_str(&format!("Mcp-Session-Id: {session}\r\n"));
-        }
-        if let Some(token) = &self.token {
-            head.push_str(&format!("Authorization: Bearer {token}\r\n"));
-        }
-        let accept = if method == "GET" { "" } else { "application/json, " };
-        head.push_str(&format!("Accept: {accept}text/event-stream\r\nConnection: close\r\n"));
         let body = body.map(Value::to_string).unwrap_or_default();
+        let accept = if method == "GET" { "" } else { "application/json, " };
+        let mut lines = vec![
+            format!("{method} /mcp HTTP/1.1"),
+            "Host: localhost".to_owned(),
+            format!("Accept: {accept}text/event-stream"),
+            "Connection: close".to_owned(),
+        ];
+        lines.extend(self.session.as_ref().map(|session| format!("Mcp-Session-Id: {session}")));
+        lines.extend(self.token.as_ref().map(|token| format!("Authorization: Bearer {token}")));
         if !body.is_empty() {
-            let length = body.len();
-            head.push_str(&format!(
-                "Content-Type: application/json\r\nContent-Length: {length}\r\n"
-            ));
+            lines.push("Content-Type: application/json".to_owned());
+            lines.push(format!("Content-Length: {}", body.len()));
         }
-        write!(stream, "{head}\r\n{body}").unwrap();
+        let head = lines.join("\r\n");
+        write!(stream, "{head}\r\n{headers}\r\n{body}").unwrap();
         stream
     }
 }

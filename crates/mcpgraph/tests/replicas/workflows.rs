@@ -33,7 +33,7 @@ fn a_workflow_is_in_force_everywhere_within_a_second() {
     assert!(clients.iter().all(has_count));
 
     // A client of each era listens at each replica.
-    let (tell, told) = mpsc::channel();
+    let (tell, told) = mpsc::sync_channel(4);
     for client in &clients {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
