@@ -60,6 +60,14 @@ impl Access {
         self.tokens.look()
     }
 
+    /// Forgets what nothing has been spent of for long, which blocks as files do.
+    pub fn tidy(&self) -> Result<(), StoreError> {
+        match &self.counting {
+            Counting::Alone(_) => Ok(()),
+            Counting::Together(leases) => Ok(leases.tidy()?),
+        }
+    }
+
     /// Counts a request of the token with this id; with the tool that it calls, if it calls one.
     pub async fn count(&self, id: &str, tool: Option<&str>) -> Result<(), TooMany> {
         let Ok(Some(token)) = self.tokens.with_id(id, SystemTime::now()) else { return Ok(()) };

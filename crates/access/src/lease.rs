@@ -47,6 +47,11 @@ impl Leases {
         Self { journal, held: Mutex::default(), alone: Buckets::default() }
     }
 
+    /// Forgets rates in the store that nobody has used for long.
+    pub(crate) fn tidy(&self) -> Result<(), JournalError> {
+        self.journal.forget_unspent()
+    }
+
     /// Takes one request out of every rate, or none out of any and tells how long to wait.
     pub(crate) async fn take(&self, wanted: &[(Name, Rate)]) -> Result<(), (Rate, Duration)> {
         loop {

@@ -34,6 +34,9 @@ impl Drain {
     }
 
     /// Takes nothing new from here on, and waits until nothing is under way, for so long at most.
+    ///
+    /// Runs that go on without this process, because another one takes them over, are not waited for:
+    /// they are let go of where `begun` fires.
     pub(super) async fn drain(&self, timeout: Duration) {
         self.begun.cancel();
         let mut under_way = self.under_way.subscribe();
