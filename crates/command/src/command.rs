@@ -122,6 +122,18 @@ pub(crate) enum SqlPlan {
 }
 
 impl Command {
+    /// Whether it can be sent twice without harm: it only reads, as far as can be told from here.
+    pub fn only_reads(&self) -> bool {
+        match (&self.plan, &self.backend.kind) {
+            (Plan::Http { method, .. }, _) => matches!(method.as_str(), "GET" | "HEAD"),
+            (
+                Plan::Sql(_),
+                BackendKind::Sqlite { write, .. } | BackendKind::Postgres { write, .. },
+            ) => !write,
+            _ => false,
+        }
+    }
+
     /// What is to be sent for these arguments.
     pub fn request(&self, arguments: &Value) -> Result<Request, Refusal> {
         match &self.plan {

@@ -22,7 +22,7 @@ pub use graph::{GraphFile, ServerInfo, ToolDef, Version};
 pub use limits::ExecutionLimits;
 pub use node::{
     Ask, Branch, CommandCall, Condition, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind,
-    Parallel, Retry, Switch, Transform,
+    Parallel, Retry, Switch, Transform, Wait,
 };
 pub use procedure::{FrontMatter, GuardDef, HubDef, PromptDef};
 pub use server::{

@@ -195,6 +195,10 @@ fn describe_nodes(out: &mut String, nodes: &[NodeDef], depth: usize) {
                 let (declined, late) = (target(&ask.on_decline), target(&ask.on_timeout));
                 write!(out, " declined → {declined}, late → {late}")
             }
+            NodeKind::Wait(wait) => {
+                let word = if wait.is_until { "until" } else { "for" };
+                write!(out, " {word} {}", args(&wait.time))
+            }
             NodeKind::Switch(switch) => {
                 for condition in &switch.conditions {
                     write!(out, " {} → {};", condition.rule.value(), condition.target)

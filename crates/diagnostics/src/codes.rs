@@ -89,6 +89,7 @@ codes! {
     EDIT_UNKNOWN_TOOL = "MG0130", "A change names a tool that the file does not have";
     ANCHOR_IN_USE = "MG0131", "A change touches a value that is used elsewhere";
     EDIT_UNFAITHFUL = "MG0132", "A change cannot be written without touching something else";
+    WAIT_UNCLEAR = "MG0133", "A node does not say what it waits for";
     CALL_TOOL_UNKNOWN = "MG0160", "A node calls a tool that its server does not have";
     CALL_ARGUMENT_UNKNOWN = "MG0161", "A node gives an argument that the tool does not know";
     CALL_ARGUMENT_MISSING = "MG0162", "A node leaves out an argument that the tool needs";
@@ -144,6 +145,7 @@ codes! {
     RUN_REFUSED = "MG0420", "An argument is refused by a command";
     RUN_COMMAND_FAILED = "MG0421", "A command failed";
     RUN_ANSWER = "MG0422", "The answer to a command cannot be used";
+    RUN_OUTCOME_UNKNOWN = "MG0423", "Nobody knows whether a call was carried out";
     RUN_DECLINED = "MG0430", "A person declined to answer";
     RUN_UNANSWERED = "MG0431", "Nobody answered a question in time";
     QUESTION_UNKNOWN = "MG0432", "An answer is to no question that waits";

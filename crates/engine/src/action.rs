@@ -41,6 +41,12 @@ pub struct Call {
     pub path: StepPath,
     /// The node that wants it.
     pub node: Arc<str>,
+    /// Retries of the step before this call.
+    pub attempt: u32,
+    /// Whether the author says that the node may be executed again: it has a `retry`.
+    pub may_repeat: bool,
+    /// The time it is made at, as expressions are told it: milliseconds since 1970.
+    pub told: i64,
     /// What to call.
     pub target: Target,
     /// The arguments, evaluated.

@@ -49,6 +49,8 @@ pub enum ErrorKind {
     CommandFailed,
     /// The answer to a command cannot be used.
     BadAnswer,
+    /// A call was under way when whoever made it went away, and nobody knows what came of it.
+    OutcomeUnknown,
     /// The caller gave up.
     Cancelled,
     /// A script failed, or gave something it must not.
@@ -120,6 +122,20 @@ impl RunError {
     }
 }
 
+impl RunError {
+    /// The error that [`RunError::to_value`] wrote; none if it wrote no such thing.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        let text = |key| value.get(key).and_then(Value::as_str);
+        let code = value.get("protocolCode").and_then(Value::as_i64);
+        Some(Self {
+            kind: ErrorKind::from_name(text("kind")?, code.unwrap_or_default())?,
+            message: text("message")?.to_owned(),
+            node: text("node").map(Arc::from),
+            data: value.get("data").cloned(),
+        })
+    }
+}
+
 impl ErrorKind {
     /// The word users write in `retry.on` and read in `$.error.kind`.
     pub fn name(self) -> &'static str {
@@ -136,6 +152,7 @@ impl ErrorKind {
             Self::Refused => "refused",
             Self::CommandFailed => "command_failed",
             Self::BadAnswer => "bad_answer",
+            Self::OutcomeUnknown => "outcome_unknown",
             Self::Cancelled => "cancelled",
             Self::HookFailed => "hook_failed",
             Self::HookBlocked => "hook_blocked",
@@ -161,6 +178,7 @@ impl ErrorKind {
             Self::Refused,
             Self::CommandFailed,
             Self::BadAnswer,
+            Self::OutcomeUnknown,
             Self::Cancelled,
             Self::HookFailed,
             Self::HookBlocked,
@@ -188,6 +206,7 @@ impl ErrorKind {
             Self::Refused => "MG0420",
             Self::CommandFailed => "MG0421",
             Self::BadAnswer => "MG0422",
+            Self::OutcomeUnknown => "MG0423",
             Self::Cancelled => "MG0410",
             Self::Internal => "MG0411",
             Self::HookFailed => "MG0560",

@@ -7,12 +7,13 @@
 mod ask;
 mod body;
 mod command;
+mod durable;
 mod reach;
 mod reads;
 mod report;
 mod workflow;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,8 +32,9 @@ pub fn compile(file: &GraphFile) -> (Option<Graph>, Diagnostics) {
     let mut report = Report::new(file);
     check_tool_names(file, &mut report);
     check_exposed_names(file, &mut report);
+    let durable = durable::tools(file);
     let tools: Vec<Option<Tool>> =
-        file.tools.iter().map(|tool| compile_tool(file, tool, &mut report)).collect();
+        file.tools.iter().map(|tool| compile_tool(file, tool, &durable, &mut report)).collect();
     workflow::check_ids(file, &mut report);
     workflow::check_modules(file, &mut report);
     let workflows: Vec<Option<Workflow>> = file
@@ -120,7 +122,12 @@ fn check_exposed_names(file: &GraphFile, report: &mut Report) {
 }
 
 /// Compiles one tool; none if it has an error.
-fn compile_tool(file: &GraphFile, def: &ToolDef, report: &mut Report) -> Option<Tool> {
+fn compile_tool(
+    file: &GraphFile,
+    def: &ToolDef,
+    durable: &HashSet<&str>,
+    report: &mut Report,
+) -> Option<Tool> {
     let errors = report.error_count();
     let input = compile_schema(&def.input_schema, "inputSchema", report);
     check_is_object(&def.input_schema, report);
@@ -144,6 +151,7 @@ fn compile_tool(file: &GraphFile, def: &ToolDef, report: &mut Report) -> Option<
         body: Arc::new(body),
         limits: limits(&def.limits),
         digest: Digest::of(file.source.slice(def.span)),
+        durable: durable.contains(def.name.as_str()),
     })
 }
 

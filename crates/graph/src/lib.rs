@@ -17,6 +17,7 @@ mod model;
 mod rename;
 mod schema;
 mod template;
+mod wait;
 mod workflow;
 
 pub use ask::Ask;
@@ -29,4 +30,5 @@ pub use model::{Body, Case, Graph, Kind, Node, NodeIx, Retry, RetryOn, ServerMet
 pub use rename::rename_node;
 pub use schema::{Schema, SchemaError, Violation};
 pub use template::Template;
+pub use wait::{read_duration, read_time};
 pub use workflow::{Around, Hook, Match, Subject, Workflow};

@@ -54,6 +54,9 @@ pub struct Tool {
     pub limits: Limits,
     /// Names this version of the tool.
     pub digest: Digest,
+    /// Whether its runs survive the process that executes them: the author says so, or one of its
+    /// nodes waits for a time or a person.
+    pub durable: bool,
 }
 
 /// Nodes that belong together: a tool's, a loop's or a branch's.
@@ -162,6 +165,11 @@ pub enum Target {
     Wrapped,
     /// A person, who may take days to answer.
     Ask(Arc<Ask>),
+    /// The time: nothing is called, and the answer comes when the time has.
+    Time {
+        /// The longest wait, `maxWaitMs`.
+        longest: Duration,
+    },
 }
 
 /// One condition of a switch.
@@ -220,7 +228,7 @@ impl Graph {
 
 impl Kind {
     /// The words for all kinds.
-    pub const NAMES: [&'static str; 10] = [
+    pub const NAMES: [&'static str; 11] = [
         "entry",
         "exit",
         "transform",
@@ -231,6 +239,7 @@ impl Kind {
         "graph",
         "command",
         "ask",
+        "wait",
     ];
 
     /// The words for the kinds that only workflows have.
@@ -254,16 +263,17 @@ impl Kind {
         }
     }
 
-    /// Whether its output is data; a switch's output only says where it went.
+    /// Whether its output is data; a switch's output only says where it went, and that of a node
+    /// which waits only when it went on.
     pub fn carries_data(&self) -> bool {
-        !matches!(self, Self::Switch { .. })
+        !matches!(self, Self::Switch { .. } | Self::Call { target: Target::Time { .. }, .. })
     }
 }
 
 // === impl Target ===
 
 impl Target {
-    /// The types of all nodes that call something.
+    /// The types of all nodes that call something which can be called otherwise in a test.
     pub const KINDS: [&'static str; 3] = ["mcp", "command", "ask"];
 
     /// The type of the nodes that call it.
@@ -274,12 +284,13 @@ impl Target {
             Self::Hook(_) => "hook",
             Self::Wrapped => "mcp-call",
             Self::Ask(_) => "ask",
+            Self::Time { .. } => "wait",
         }
     }
 
     /// Whether the time that it takes is somebody's else than the run's.
     pub fn is_patient(&self) -> bool {
-        matches!(self, Self::Ask(_))
+        matches!(self, Self::Ask(_) | Self::Time { .. })
     }
 }
 
@@ -295,6 +306,7 @@ impl fmt::Display for Target {
             },
             Self::Wrapped => f.write_str("what the workflow is put around"),
             Self::Ask(_) => f.write_str("a person"),
+            Self::Time { .. } => f.write_str("the time"),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::database::{
 };
 use crate::liveness::{self, Presence};
 use crate::mask::Masker;
-use crate::write::{Batcher, Shared, Writer, micros};
+use crate::write::{Batcher, RunState, Shared, Writer, micros};
 use crate::{
     JournalError, JournalOptions, NewRun, NewsReader, Redaction, Request, RunId, RunRecorder,
 };
@@ -34,11 +34,15 @@ pub struct Journal {
     pub(crate) changing: Pool,
     /// Writes events of runs that no process holds.
     pub(crate) appending: Mutex<Option<Batcher>>,
+    /// What this process is called among those that write.
+    name: Arc<str>,
     /// Hears of what other processes write, for those who follow runs.
     listening: Option<Listening>,
     /// Hears of the end of the writer, behind a lock so that threads can share the journal; none
     /// where nothing is written.
     writer: Option<Mutex<Receiver<()>>>,
+    /// A connection for what durable runs keep; none before the first of them.
+    pub(crate) shelf: Mutex<Option<Connection>>,
 }
 
 /// How the store keeps up.
@@ -100,7 +104,9 @@ impl Journal {
         let failed = |source| JournalError::Open { path: store.name().into(), source };
         let presence = Presence::begin(&store).map_err(failed)?;
         let number = register(&connection, &store, &presence)?;
+        let name = Arc::from(presence.name());
         let shared = Arc::new(Shared::new(options));
+        shared.set_writer(Some(number));
         let batcher = Batcher::new(connection, Some(number));
         let writer = Writer::new(Arc::clone(&shared), batcher, store.clone(), presence);
         let (ended, end) = sync_channel(1);
@@ -121,8 +127,10 @@ impl Journal {
             readers,
             changing: Pool::default(),
             appending: Mutex::default(),
+            name,
             listening,
             writer,
+            shelf: Mutex::default(),
         })
     }
 
@@ -150,14 +158,26 @@ impl Journal {
             readers,
             changing: Pool::default(),
             appending: Mutex::default(),
+            name: Arc::from(""),
             listening,
             writer: None,
+            shelf: Mutex::default(),
         })
     }
 
     /// Where it is, for people: a folder, or a database without its password.
     pub fn place(&self) -> String {
         self.store.name()
+    }
+
+    /// Whether other machines may use it, too.
+    pub fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
+    /// What this process is called among those that write; no other ever has the name.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
     }
 
     /// Masks something else in what is written from now on.
@@ -167,7 +187,7 @@ impl Journal {
 
     /// Begins the record of a run.
     pub fn begin(&self, run: NewRun) -> RunRecorder {
-        let run = self.shared.begin(run);
+        let run = self.shared.begin(run, false, RunState::default());
         RunRecorder::new(Arc::clone(&self.shared), run)
     }
 
@@ -193,11 +213,6 @@ impl Journal {
     /// Hears of changes of what is not a run, by this process and, in a database, by others.
     pub fn news(&self) -> NewsReader {
         self.shared.news.reader()
-    }
-
-    /// Whether processes on other machines may use the store, too.
-    pub fn is_shared(&self) -> bool {
-        self.store.is_shared()
     }
 
     /// Writes what is queued and ends the writer, or stops waiting for it when it takes longer
@@ -255,9 +270,15 @@ pub(crate) fn register(
 ) -> Result<i64, JournalError> {
     connection.transaction(Access::Write, |connection| {
         liveness::bury(connection, store)?;
+        let since = micros(SystemTime::now());
+        if store.is_shared()
+            && let Some(number) = liveness::rise(connection, presence.name(), since)?
+        {
+            return Ok(number);
+        }
         let number = connection.value(
             "INSERT INTO writers (name, pid, since) VALUES (?1, ?2, ?3) RETURNING no",
-            bound![presence.name(), i64::from(std::process::id()), micros(SystemTime::now())],
+            bound![presence.name(), i64::from(std::process::id()), since],
         )?;
         number.ok_or_else(|| JournalError::Damaged("a writer has no number".to_owned()))
     })

@@ -18,6 +18,7 @@ pub mod compare;
 mod database;
 mod definitions;
 mod difference;
+mod durable;
 mod error;
 mod examine;
 mod id;
@@ -43,6 +44,7 @@ pub use common::{Kept, KeptToken, News, NewsReader, SealKey, Shelf, Shelved, Spe
 pub use database::DatabaseError;
 pub use definitions::{KeptModule, KeptWorkflow};
 pub use difference::DivergenceReport;
+pub use durable::{KeptRun, Taken};
 pub use error::{JournalError, Missing, MissingPart};
 pub use examine::Examined;
 pub use id::RunId;
@@ -51,7 +53,7 @@ pub use mask::Masker;
 pub use mcpgraph_graph::{Digest, NotADigest};
 pub use options::{JournalOptions, Redaction, Retention};
 pub use origin::{Face, Origin, Parent, TraceContext};
-pub use present::rfc3339;
+pub use present::{rfc3339, rfc3339_millis};
 pub use questions::{Ending, NewQuestion, Question, QuestionId, QuestionState};
 pub use recorder::{Delivery, NewRun, RunRecorder};
 pub use request::{

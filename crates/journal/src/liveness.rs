@@ -15,10 +15,17 @@ use crate::database::create_private_file;
 use crate::{RunId, numbers};
 
 /// How often a writer says that it lives, where it has to.
-pub(crate) const SHOW_EVERY: Duration = Duration::from_secs(2);
+pub(crate) const SHOW_EVERY: Duration = Duration::from_secs(1);
 
-/// After how long it is given up, in PostgreSQL's words.
-const GONE_AFTER: &str = "15 seconds";
+/// After how long it is given up, in PostgreSQL's words. Whoever is given up by mistake, because
+/// the database was slow for so long, only has its durable runs executed by somebody else.
+const GONE_AFTER: &str = "5 seconds";
+
+/// The same, for those who have not been able to look for so long themselves.
+pub(crate) const GONE_AFTER_TIME: Duration = Duration::from_secs(5);
+
+/// After how long a writer that is gone is forgotten once its runs are handed over.
+const FORGOTTEN_AFTER: &str = "1 day";
 
 /// The writer of runs that no process holds. There is always one more that could go on with them.
 pub(crate) const NOBODY: i64 = 0;
@@ -97,8 +104,9 @@ pub(crate) fn living(connection: &Connection, store: &Store) -> Result<HashSet<i
             writers.filter(|(_, name)| is_alive(&store.dir, name)).map(|(no, _)| no).collect()
         }
         Store::Postgres(_) => {
-            let sql =
-                format!("SELECT no FROM writers WHERE seen > now() - interval '{GONE_AFTER}'");
+            let sql = format!(
+                "SELECT no FROM writers WHERE gone = 0 AND seen > now() - interval '{GONE_AFTER}'"
+            );
             connection.all(&sql, &[], |row| row.get(0))?.into_iter().collect()
         }
     };
@@ -108,15 +116,41 @@ pub(crate) fn living(connection: &Connection, store: &Store) -> Result<HashSet<i
 
 /// Says that a writer lives; false if the others have given it up.
 pub(crate) fn show(connection: &Connection, writer: i64) -> Result<bool> {
-    let sql = "UPDATE writers SET seen = now() WHERE no = ?1";
+    let sql = "UPDATE writers SET seen = now() WHERE no = ?1 AND gone = 0";
     Ok(connection.execute(sql, bound![writer])? > 0)
 }
 
 /// Whether there is a writer that does not live any more.
 pub(crate) fn has_gone(connection: &Connection) -> Result<bool> {
-    let sql =
-        format!("SELECT no FROM writers WHERE seen <= now() - interval '{GONE_AFTER}' LIMIT 1");
+    let sql = format!(
+        "SELECT no FROM writers WHERE gone = 0 AND seen <= now() - interval '{GONE_AFTER}' LIMIT 1"
+    );
     Ok(connection.value::<i64>(&sql, &[])?.is_some())
+}
+
+/// Whether the runs of a writer that is gone wait to be handed over.
+pub(crate) fn is_awaited(connection: &Connection, name: &str) -> Result<bool> {
+    let sql = "SELECT no FROM writers WHERE name = ?1 AND gone = 1";
+    Ok(connection.value::<i64>(sql, bound![name])?.is_some())
+}
+
+/// Gives a writer that was given up another number; none if it is not known at all.
+pub(crate) fn rise(connection: &Connection, name: &str, since: i64) -> Result<Option<i64>> {
+    let sql = "UPDATE writers SET no = DEFAULT, gone = 0, seen = now(), since = ?1, batch = 0
+         WHERE name = ?2 RETURNING no";
+    connection.value(sql, bound![since, name])
+}
+
+/// The names of writers that are gone and have not been forgotten.
+pub(crate) fn gone(connection: &Connection) -> Result<Vec<String>> {
+    connection.all("SELECT name FROM writers WHERE gone = 1", &[], |row| row.get(0))
+}
+
+/// The names of the writers that are alive.
+pub(crate) fn living_names(connection: &Connection, store: &Store) -> Result<HashSet<String>> {
+    let living = living(connection, store)?;
+    let writers = writers(connection)?.into_iter();
+    Ok(writers.filter(|(no, _)| living.contains(no)).map(|(_, name)| name).collect())
 }
 
 fn writers(connection: &Connection) -> Result<Vec<(i64, String)>> {
@@ -132,10 +166,23 @@ pub(crate) fn bury(connection: &Connection, store: &Store) -> Result<()> {
              WHERE writer = ?2 AND status = 'running'",
             bound![numbers::latest(connection)? + 1, no],
         )?;
-        connection.execute("DELETE FROM writers WHERE no = ?1", bound![no])?;
-        if let Store::Sqlite(store) = store {
-            fs::remove_file(lock_path(&store.dir, &name)).unwrap_or_default();
+        match store {
+            Store::Sqlite(store) => {
+                connection.execute("DELETE FROM writers WHERE no = ?1", bound![no])?;
+                fs::remove_file(lock_path(&store.dir, &name)).unwrap_or_default();
+            }
+            // Its durable runs have to be handed over first.
+            Store::Postgres(_) => {
+                let sql = "UPDATE writers SET gone = 1 WHERE no = ?1 AND gone = 0";
+                connection.execute(sql, bound![no])?;
+            }
         }
+    }
+    if store.is_shared() {
+        let sql = format!(
+            "DELETE FROM writers WHERE gone = 2 AND seen <= now() - interval '{FORGOTTEN_AFTER}'"
+        );
+        connection.execute(&sql, &[])?;
     }
     Ok(())
 }

@@ -19,6 +19,11 @@ fn millis(time: Duration) -> Value {
     Value::from(time.as_micros() as f64 / 1000.0)
 }
 
+/// Milliseconds since 1970 as RFC 3339.
+pub fn rfc3339_millis(millis: u64) -> String {
+    rfc3339(UNIX_EPOCH.checked_add(Duration::from_millis(millis)).unwrap_or(UNIX_EPOCH))
+}
+
 /// A moment as RFC 3339 in UTC with milliseconds.
 pub fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();

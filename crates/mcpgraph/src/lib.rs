@@ -8,6 +8,7 @@ mod api;
 pub mod cli;
 pub mod data;
 pub mod demo;
+mod durable;
 pub mod load;
 mod masks;
 mod reload;

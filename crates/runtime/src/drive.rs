@@ -2,11 +2,12 @@ use std::collections::HashMap;
 use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
+use mcpgraph_durable::Stopped;
 use mcpgraph_engine::{
     Action, ErrorKind, Event, Given, LogLevel, Outcome, Run, RunError, StepId, TaskId,
 };
@@ -19,8 +20,9 @@ use tokio::sync::oneshot;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::{Instrument as _, Span, field};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, to_millis};
 use crate::debugging::Debugging;
+use crate::durable::{self, Durably};
 use crate::evaluate::Evaluator;
 use crate::live::Entered;
 use crate::watch::Watchers;
@@ -29,9 +31,11 @@ use crate::{
     RunStart, Said, Silent, Wrapped,
 };
 
-/// Executes runs. One serves any number of them at once; they share nothing but it.
+/// Executes runs. One serves any number of them at once; they share nothing but it. A clone is the
+/// same one.
+#[derive(Clone)]
 pub struct Runtime {
-    effects: Arc<dyn Effects>,
+    pub(crate) effects: Arc<dyn Effects>,
     pub(crate) evaluator: Evaluator,
     instruments: Instruments,
 }
@@ -61,6 +65,10 @@ pub struct Execution {
     /// Told what the run came to before it has ended, where calls that nothing waits for are still
     /// under way then. From there on nobody can cancel it.
     pub answer: Option<oneshot::Sender<Finished>>,
+    /// Whether the run is to survive this process though its tool does not ask for it.
+    pub durable: bool,
+    /// What it is given from outside; the time and something random where there is nothing.
+    pub given: Option<Given>,
 }
 
 /// After how many steps in a row a run lets others have their turn.
@@ -81,7 +89,15 @@ impl Execution {
             debug: None,
             wrapped: None,
             answer: None,
+            durable: false,
+            given: None,
         }
+    }
+
+    /// Whether it is executed by the engine of durable runs, if there is one. Whoever debugs a run
+    /// controls the execution, and a workflow is a part of the request it is put around.
+    pub fn is_durable(&self) -> bool {
+        (self.durable || self.tool.durable) && self.debug.is_none() && self.wrapped.is_none()
     }
 }
 
@@ -118,7 +134,23 @@ impl Runtime {
 
     /// Executes a run to its end. A panic in it is its error and nobody else's.
     pub async fn execute(&self, execution: Execution) -> Finished {
-        self.guarded(execution, None).await
+        match &self.instruments.durable {
+            Some(durable) if execution.is_durable() && durable.is_serving() => {
+                durable.execute(self, execution).await
+            }
+            _ => self.guarded(execution, None).await,
+        }
+    }
+
+    /// Executes a durable run, as far as this process may.
+    pub(crate) async fn drive_durably(
+        &self,
+        execution: Execution,
+        durably: Durably<'_>,
+    ) -> Result<Finished, Stopped> {
+        let run = execution.id;
+        let driven = AssertUnwindSafe(self.drive(execution, None, Some(durably)));
+        driven.catch_unwind().await.unwrap_or_else(|_| Ok(fault(run)))
     }
 
     /// Drives a run on that has done something already.
@@ -128,15 +160,17 @@ impl Runtime {
 
     async fn guarded(&self, execution: Execution, begun: Option<Begun>) -> Finished {
         let run = execution.id;
-        let driven = AssertUnwindSafe(self.drive(execution, begun)).catch_unwind().await;
-        driven.unwrap_or_else(|_| {
-            let fault = "the run failed by a fault of mcpgraph";
-            let outcome = Err(RunError::new(ErrorKind::Internal, fault));
-            Finished { run, outcome, failed: None }
-        })
+        let driven = AssertUnwindSafe(self.drive(execution, begun, None)).catch_unwind().await;
+        // Only a durable run is stopped before it has ended.
+        driven.ok().and_then(Result::ok).unwrap_or_else(|| fault(run))
     }
 
-    async fn drive(&self, execution: Execution, begun: Option<Begun>) -> Finished {
+    async fn drive(
+        &self,
+        execution: Execution,
+        begun: Option<Begun>,
+        durably: Option<Durably<'_>>,
+    ) -> Result<Finished, Stopped> {
         let Execution {
             id,
             graph,
@@ -149,8 +183,14 @@ impl Runtime {
             debug,
             wrapped,
             answer,
+            durable: _,
+            given: own,
         } = execution;
-        let clock = Clock::at(begun.as_ref().map_or(Duration::ZERO, |begun| begun.now));
+        let own = own.unwrap_or_else(given);
+        let clock = match &durably {
+            Some(_) => Clock::of_steps(durable::began(own.clock)),
+            None => Clock::at(begun.as_ref().map_or(Duration::ZERO, |begun| begun.now)),
+        };
         let start = RunStart {
             id,
             graph: Some(&graph),
@@ -159,18 +199,25 @@ impl Runtime {
             origin: &origin,
             at: clock.began(),
         };
-        let Instruments { journal, observers, live } = &self.instruments;
+        let Instruments { journal, observers, live, durable: _ } = &self.instruments;
         let observers = observers.iter().filter_map(|observer| observer.begin(&start)).collect();
-        let recorder = journal.as_ref().map(|journal| {
-            journal.begin(NewRun {
-                id,
-                tool: Arc::clone(&tool.name),
-                digest: tool.digest,
-                definition: Some(Arc::clone(&graph.text)),
-                origin: origin.clone(),
-                started: clock.began(),
-            })
-        });
+        let recorder = match journal {
+            Some(journal) => {
+                let new = NewRun {
+                    id,
+                    tool: Arc::clone(&tool.name),
+                    digest: tool.digest,
+                    definition: Some(Arc::clone(&graph.text)),
+                    origin: origin.clone(),
+                    started: clock.began(),
+                };
+                Some(match &durably {
+                    Some(durably) => durable::record(journal, new, durably.is_again).await?,
+                    None => journal.begin(new),
+                })
+            }
+            None => None,
+        };
         let asker = journal.as_ref().map(|journal| Asker {
             questions: Questions::new(Arc::clone(journal)),
             run: id,
@@ -184,10 +231,7 @@ impl Runtime {
                 begun.events.into_iter().for_each(|event| watchers.tell(event));
                 begun.run
             }
-            None => {
-                let given = Given { seed: fastrand::u64(..), clock: clock.began_millis() };
-                Run::start(graph, &tool, input, given)
-            }
+            None => Run::start(graph, &tool, input, own),
         };
         let mut drive = Drive {
             runtime: self,
@@ -196,7 +240,9 @@ impl Runtime {
             clock,
             watchers,
             debugging: Debugging::new(debug),
-            entered: live.as_ref().map(|live| live.enter(id)),
+            // Whoever debugs decides what comes next, which nobody could repeat.
+            entered: live.as_ref().map(|live| live.enter(id, durably.is_none())),
+            durably,
             cancel,
             meta,
             wrapped,
@@ -209,10 +255,22 @@ impl Runtime {
             },
             happened: Vec::new(),
         };
-        let finished = drive.until_it_ends().instrument(span).await;
+        let ended = drive.until_it_ends().instrument(span).await;
         drive.watchers.committed().await;
-        finished
+        ended
     }
+}
+
+/// What a run is given where nobody says what.
+pub(crate) fn given() -> Given {
+    Given { seed: fastrand::u64(..), clock: to_millis(SystemTime::now()) }
+}
+
+/// What a run came to in which we failed.
+fn fault(run: RunId) -> Finished {
+    let fault = "the run failed by a fault of mcpgraph";
+    let outcome = Err(RunError::new(ErrorKind::Internal, fault));
+    Finished { run, outcome, failed: None }
 }
 
 /// What log lines of a run carry. It is there for warnings too, so it cannot be a lesser span.
@@ -236,27 +294,29 @@ pub(crate) struct Begun {
 }
 
 /// A run under way.
-struct Drive<'a> {
-    runtime: &'a Runtime,
-    id: RunId,
-    run: Run,
-    clock: Clock,
-    watchers: Watchers,
+pub(crate) struct Drive<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) id: RunId,
+    pub(crate) run: Run,
+    pub(crate) clock: Clock,
+    pub(crate) watchers: Watchers,
     debugging: Debugging,
     /// The place where debuggers may join.
     entered: Option<Entered>,
-    cancel: CancellationToken,
-    meta: Vec<(String, Raw)>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) meta: Vec<(String, Raw)>,
     wrapped: Option<Arc<dyn Wrapped>>,
-    asker: Option<Asker>,
+    pub(crate) asker: Option<Asker>,
     answer: Option<oneshot::Sender<Finished>>,
-    work: Work<'a>,
+    pub(crate) work: Work<'a>,
+    /// What it has besides if it is durable.
+    pub(crate) durably: Option<Durably<'a>>,
     /// Room for what happened in a step.
     happened: Vec<Event>,
 }
 
 impl Drive<'_> {
-    async fn until_it_ends(&mut self) -> Finished {
+    async fn until_it_ends(&mut self) -> Result<Finished, Stopped> {
         let mut steps = 0;
         loop {
             self.tell();
@@ -273,7 +333,7 @@ impl Drive<'_> {
             if self.run.outcome().is_some()
                 && let Some(finished) = Finished::of(self.id, &self.run)
             {
-                return finished;
+                return Ok(finished);
             }
             self.watchers.pause();
             if self.debugging.has_news() {
@@ -281,7 +341,15 @@ impl Drive<'_> {
                 self.debugging.tell(&self.run);
             }
             self.answer_early();
-            self.wait().await;
+            if self.durably.is_none() {
+                self.wait().await;
+                continue;
+            }
+            self.wait_durably().await;
+            if let Some(stopped) = self.durably.as_mut().and_then(|durably| durably.stopped.take())
+            {
+                return Err(stopped);
+            }
         }
     }
 
@@ -307,6 +375,7 @@ impl Drive<'_> {
                     }
                 }
             }
+            Action::Call(call) if self.durably.is_some() => self.fly(call),
             Action::Call(call) => {
                 let task = call.task;
                 let trace = self.watchers.trace_context(Some(call.step));
@@ -327,7 +396,10 @@ impl Drive<'_> {
                     })
                 });
             }
-            Action::Abort(task) => self.work.stop(task),
+            Action::Abort(task) => {
+                self.work.stop(task);
+                self.ground(task);
+            }
         }
         true
     }
@@ -394,7 +466,7 @@ impl Drive<'_> {
     }
 
     /// Tells everyone what happened.
-    fn tell(&mut self) {
+    pub(crate) fn tell(&mut self) {
         let mut happened = mem::take(&mut self.happened);
         self.run.take_events_into(&mut happened);
         for event in happened.drain(..) {
@@ -415,8 +487,8 @@ async fn joining(entered: &mut Option<Entered>) -> Option<DebugSession> {
 }
 
 /// What is under way for a run. Dropping it stops all of it.
-struct Work<'a> {
-    running: FuturesUnordered<BoxFuture<'a, (TaskId, Option<Outcome>)>>,
+pub(crate) struct Work<'a> {
+    pub(crate) running: FuturesUnordered<BoxFuture<'a, (TaskId, Option<Outcome>)>>,
     stops: HashMap<TaskId, DropGuard>,
     /// What calls say, for the steps that made them.
     said: HashMap<TaskId, (StepId, Said)>,
@@ -458,7 +530,7 @@ impl<'a> Work<'a> {
     }
 
     /// Stops what is under way under this name; nothing if nothing is.
-    fn stop(&mut self, task: TaskId) {
+    pub(crate) fn stop(&mut self, task: TaskId) {
         self.said.remove(&task);
         drop(self.stops.remove(&task));
     }

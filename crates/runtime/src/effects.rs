@@ -13,13 +13,20 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::hooks::Hooks;
-use crate::{Asker, Caller, asking, commands, tools};
+use crate::{Asker, Caller, asking, commands, tools, waiting};
 
 /// Carries out what runs do outside of themselves.
 #[async_trait]
 pub trait Effects: Send + Sync + 'static {
     /// Makes a call and gives what it answers.
     async fn call(&self, call: EffectCall) -> Result<Value, RunError>;
+
+    /// Whether a call may be made again where nobody knows whether it was made: what is called says
+    /// that this does no harm.
+    async fn may_repeat(&self, call: &Call) -> bool {
+        let _ = call;
+        false
+    }
 }
 
 /// One call.
@@ -102,6 +109,17 @@ impl Effects for World {
             Target::Ask(ask) => asking::ask(call, &ask).await,
             // Whoever asked for the run makes it.
             Target::Wrapped => Err(nothing_wrapped()),
+            Target::Time { .. } => waiting::until_then(&call.call).await,
+        }
+    }
+
+    async fn may_repeat(&self, call: &Call) -> bool {
+        match &call.target {
+            Target::Tool { server, tool } => tools::may_repeat(&self.upstreams, server, tool).await,
+            Target::Command(command) => command.only_reads(),
+            // A question that was asked is the same one.
+            Target::Ask(_) | Target::Time { .. } => true,
+            Target::Hook(_) | Target::Wrapped => false,
         }
     }
 }

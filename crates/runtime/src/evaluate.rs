@@ -19,6 +19,7 @@ const INLINE_TIME: Duration = Duration::from_millis(2);
 const MAX_SLOW: usize = 8;
 
 /// Evaluates expressions for all runs.
+#[derive(Clone)]
 pub(crate) struct Evaluator {
     budget: Budget,
     slow: Arc<Semaphore>,

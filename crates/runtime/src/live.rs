@@ -39,9 +39,10 @@ impl LiveRuns {
         self.0.lock().contains_key(&run)
     }
 
-    pub(crate) fn enter(&self, id: RunId) -> Entered {
+    /// Counts a run among those under way, and lets debuggers join unless it is closed to them.
+    pub(crate) fn enter(&self, id: RunId, is_open: bool) -> Entered {
         let (sender, joining) = mpsc::channel(1);
-        self.0.lock().insert(id, Some(sender));
+        self.0.lock().insert(id, is_open.then_some(sender));
         Entered { runs: self.clone(), id, joining }
     }
 }
@@ -63,7 +64,7 @@ mod tests {
         live.announce(run);
         assert!(live.contains(run));
         assert!(live.join(run, true, Vec::new()).is_none());
-        let entered = live.enter(run);
+        let entered = live.enter(run, true);
         live.announce(run);
         assert!(live.join(run, true, Vec::new()).is_some());
         drop(entered);

@@ -7,7 +7,7 @@ use mcpgraph_engine::{Event, StepId};
 use mcpgraph_graph::{Digest, Graph};
 use mcpgraph_journal::{Journal, Origin, Redaction, RunId, TraceContext};
 
-use crate::LiveRuns;
+use crate::{DurableRuns, LiveRuns};
 
 /// What runs are recorded in and watched by.
 #[derive(Clone, Default)]
@@ -18,6 +18,8 @@ pub struct Instruments {
     pub observers: Vec<Arc<dyn Observer>>,
     /// Where debuggers find them; none if they cannot be joined.
     pub live: Option<LiveRuns>,
+    /// What has durable runs executed to their end; none where no run is durable.
+    pub durable: Option<Arc<DurableRuns>>,
 }
 
 impl Instruments {

@@ -30,6 +30,15 @@ pub(crate) async fn call(
     answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| failed_call(&error))
 }
 
+/// Whether a tool says that calling it twice does no more than calling it once.
+pub(crate) async fn may_repeat(upstreams: &Upstreams, server: &str, tool: &str) -> bool {
+    let Ok(tools) = upstreams.list_tools(server).await else { return false };
+    let tool = tools.iter().find(|known| &*known.name == tool);
+    tool.is_some_and(|tool| {
+        ["idempotentHint", "readOnlyHint"].iter().any(|hint| tool.hint(hint) == Some(true))
+    })
+}
+
 /// Puts the node's own trace context in the place of the caller's.
 fn put_trace(meta: &mut Vec<(String, Raw)>, trace: &TraceContext) {
     meta.retain(|(key, _)| key != "traceparent" && key != "tracestate");

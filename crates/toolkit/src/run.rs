@@ -187,7 +187,7 @@ pub(crate) fn effects<'e>(all: impl IntoIterator<Item = &'e Target>) -> Vec<serd
         Target::Command(command) => {
             json!({ "backend": command.backend.name, "command": command.label() })
         }
-        Target::Hook(_) | Target::Wrapped | Target::Ask(_) => {
+        Target::Hook(_) | Target::Wrapped | Target::Ask(_) | Target::Time { .. } => {
             json!({ "effect": target.to_string() })
         }
     };

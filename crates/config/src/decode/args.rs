@@ -35,7 +35,8 @@ impl Dialect {
     }
 }
 
-/// Whether a node, or one inside it, has an `{expr: …}` in its `args` or as its `message`.
+/// Whether a node, or one inside it, has an `{expr: …}` in its `args`, as its `message` or as the time
+/// it waits for.
 fn uses_expr(node: &Arc<Tree>) -> bool {
     let in_args = node
         .get("args")
@@ -47,7 +48,10 @@ fn uses_expr(node: &Arc<Tree>) -> bool {
         .into_iter()
         .flat_map(|branches| branches.value.members())
         .flat_map(|branch| branch.value.items());
-    in_args || in_message || body.chain(branches).any(uses_expr)
+    let in_wait = ["duration", "until"]
+        .iter()
+        .any(|key| node.get(key).is_some_and(|time| contains_expr(&time.value)));
+    in_args || in_message || in_wait || body.chain(branches).any(uses_expr)
 }
 
 fn contains_expr(tree: &Arc<Tree>) -> bool {

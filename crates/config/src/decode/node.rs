@@ -11,7 +11,7 @@ use super::switch::switch;
 use crate::keys::{ANY_NODE, EXPRESSION, RETRY, Shape, kind_table};
 use crate::model::{
     ArgValue, Ask, Branch, CommandCall, FailureKind, Foreach, GraphCall, Mcp, NodeDef, NodeKind,
-    Parallel, Retry, Spanned, Transform,
+    Parallel, Retry, Spanned, Transform, Wait,
 };
 use crate::{Kind, Style, Text, Tree};
 
@@ -92,6 +92,7 @@ fn kind(
             NodeKind::Command(Box::new(CommandCall { command: command?, args }))
         }
         "ask" => NodeKind::Ask(Box::new(ask(record, dialect, problems)?)),
+        "wait" => NodeKind::Wait(wait(record, dialect, problems)?),
         _ => return None,
     })
 }
@@ -203,6 +204,29 @@ fn parallel(record: &Record<'_>, dialect: Dialect, problems: &mut Problems) -> O
         })
         .collect();
     Some(Parallel { branches, max_parallel })
+}
+
+/// One of `duration` and `until`.
+fn wait(record: &Record<'_>, dialect: Dialect, problems: &mut Problems) -> Option<Wait> {
+    let (member, is_until) = match (record.member("duration"), record.member("until")) {
+        (Some(duration), None) => (duration, false),
+        (None, Some(until)) => (until, true),
+        (duration, until) => {
+            let (span, message) = match duration.and(until) {
+                Some(second) => {
+                    (second.key.span(), "a node waits for a `duration` or `until` a time, not both")
+                }
+                None => (record.span(), "the node does not say how long it waits"),
+            };
+            problems.push(
+                problems
+                    .error(codes::WAIT_UNCLEAR, span, message)
+                    .hint("write `duration: 90s`, or `until: 2030-01-31T12:00:00Z`"),
+            );
+            return None;
+        }
+    };
+    Some(Wait { is_until, time: args::argument(member, dialect, problems) })
 }
 
 fn retry(record: &Record<'_>, problems: &mut Problems) -> Retry {

@@ -31,6 +31,7 @@ pub(super) fn tool(
         input_schema: record.json("inputSchema", problems).unwrap_or_else(|| no_schema(tree)),
         output_schema: record.json("outputSchema", problems),
         nodes: nodes(items, dialect, problems),
+        durable: record.flag("durable", problems).unwrap_or_default(),
         ..face(&record, tree, index, limits, problems)
     })
 }
@@ -60,6 +61,7 @@ pub(super) fn face(
         icons: record.json("icons", problems),
         limits: own_limits.map_or(limits, |record| self::limits(&record, limits, problems)),
         nodes: Vec::new(),
+        durable: false,
     }
 }
 
@@ -77,6 +79,7 @@ pub(super) fn limits(
         max_context_bytes: read("maxContextBytes", base.max_context_bytes),
         max_payload_bytes: read("maxPayloadBytes", base.max_payload_bytes),
         max_depth: read("maxDepth", base.max_depth),
+        max_wait_ms: read("maxWaitMs", base.max_wait_ms),
     }
 }
 

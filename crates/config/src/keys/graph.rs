@@ -129,6 +129,11 @@ pub(super) static LIMITS: Table = Table {
             limit(100, ExecutionLimits::MAX_DEPTH),
             "How deep `graph` nodes may call tools that call tools.",
         ),
+        Key::optional(
+            "maxWaitMs",
+            limit(MAX_EXACT, ExecutionLimits::MAX_WAIT_MS),
+            "How long a `wait` node may wait, in milliseconds. Waiting does not count as execution time.",
+        ),
     ]],
 };
 
@@ -153,6 +158,11 @@ pub(crate) static TOOL: Table = Table {
             "executionLimits",
             Shape::Record(&LIMITS),
             "The limits of this tool's runs, in place of the file's.",
+        ),
+        Key::optional(
+            "durable",
+            Shape::Flag,
+            "Whether the tool's runs survive the process that executes them; those of a tool that waits or asks always do.",
         ),
         Key::required(
             "nodes",

@@ -14,6 +14,7 @@ pub(crate) static NODE_KINDS: &[(&str, &Table)] = &[
     ("graph", &GRAPH),
     ("command", &COMMAND_NODE),
     ("ask", &ASK),
+    ("wait", &WAIT),
 ];
 
 /// The table of a kind of node.
@@ -54,6 +55,7 @@ const KIND_NAMES: &[&str] = &[
     "graph",
     "command",
     "ask",
+    "wait",
 ];
 
 static NEXT: &[Key] = &[Key::optional(
@@ -250,6 +252,28 @@ static PATIENCE: &[Key] = &[Key::optional(
     "How long the question waits for an answer, in milliseconds: a day if it is not given, thirty days at most.",
 )];
 
+static WAIT: Table = Table {
+    name: "waitNode",
+    noun: "a `wait` node",
+    doc: "Waits for a while or until a time, also across restarts. It has one of `duration` and `until`; its output is the time it waited for, which is not the result of the tool.",
+    groups: &[
+        COMMON,
+        NEXT,
+        &[
+            Key::optional(
+                "duration",
+                Shape::Either(&Shape::Scalar, &Shape::Record(&EXPRESSION)),
+                "How long: `500ms`, `90s`, `5m`, `2h`, `3d`, a number of milliseconds, or an expression that gives one of these.",
+            ),
+            Key::optional(
+                "until",
+                Shape::Either(&Shape::Scalar, &Shape::Record(&EXPRESSION)),
+                "Until when: a time such as `2030-01-31T12:00:00Z`, or an expression that gives one, or milliseconds since 1970.",
+            ),
+        ],
+    ],
+};
+
 pub(crate) static CONDITION: Table = Table {
     name: "condition",
     noun: "a condition",
@@ -327,5 +351,6 @@ pub(crate) static ANY_NODE: Table = Table {
         COMMAND_NODE.groups[2],
         QUESTION,
         ATTEMPTS,
+        WAIT.groups[2],
     ],
 };

@@ -137,6 +137,7 @@ const ERROR_KINDS: &[&str] = &[
     "refused",
     "command_failed",
     "bad_answer",
+    "outcome_unknown",
     "cancelled",
     "internal",
     "hook_failed",

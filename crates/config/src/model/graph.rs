@@ -89,6 +89,8 @@ pub struct ToolDef {
     pub icons: Option<Json>,
     /// The limits of its runs: the file's, with the tool's own in their place.
     pub limits: ExecutionLimits,
+    /// Whether the author says that its runs survive the process that executes them.
+    pub durable: bool,
     /// The nodes in the order of the file.
     pub nodes: Vec<NodeDef>,
 }

@@ -11,6 +11,8 @@ pub struct ExecutionLimits {
     pub max_payload_bytes: u64,
     /// `maxDepth`: how deep `graph` nodes may call tools that call tools.
     pub max_depth: u64,
+    /// `maxWaitMs`: how long a `wait` node may wait.
+    pub max_wait_ms: u64,
 }
 
 impl ExecutionLimits {
@@ -24,6 +26,8 @@ impl ExecutionLimits {
     pub const MAX_PAYLOAD_BYTES: u64 = 16 << 20;
     /// The default of `maxDepth`.
     pub const MAX_DEPTH: u64 = 16;
+    /// The default of `maxWaitMs`: 30 days.
+    pub const MAX_WAIT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 }
 
 impl Default for ExecutionLimits {
@@ -34,6 +38,7 @@ impl Default for ExecutionLimits {
             max_context_bytes: Self::MAX_CONTEXT_BYTES,
             max_payload_bytes: Self::MAX_PAYLOAD_BYTES,
             max_depth: Self::MAX_DEPTH,
+            max_wait_ms: Self::MAX_WAIT_MS,
         }
     }
 }

@@ -57,6 +57,8 @@ pub enum NodeKind {
     Command(Box<CommandCall>),
     /// Asks a person.
     Ask(Box<Ask>),
+    /// Waits for a while, or until a time.
+    Wait(Wait),
     /// It could not be read, and a diagnostic says why; only in a file with errors. It is kept so
     /// that references to it are not reported as well.
     Invalid,
@@ -170,6 +172,15 @@ impl Ask {
     pub const MAX_TIMEOUT_MS: u64 = 30 * Self::TIMEOUT_MS;
 }
 
+/// A `wait` node.
+#[derive(Clone, Debug)]
+pub struct Wait {
+    /// Whether it waits until a time; for a length of time if not.
+    pub is_until: bool,
+    /// The time, or the length of time.
+    pub time: Spanned<ArgValue>,
+}
+
 /// When and how often a node is tried again.
 #[derive(Clone, Debug)]
 pub struct Retry {
@@ -237,6 +248,7 @@ impl NodeKind {
             Self::Graph(_) => "graph",
             Self::Command(_) => "command",
             Self::Ask(_) => "ask",
+            Self::Wait(_) => "wait",
             Self::Invalid => "invalid",
         }
     }

@@ -63,6 +63,14 @@ impl Run {
         i64::try_from(self.given.clock.saturating_add(elapsed)).unwrap_or(i64::MAX)
     }
 
+    /// Whether calls are all that it waits for: nothing is evaluated, and no step is about to be
+    /// tried again.
+    pub fn awaits_only_calls(&self) -> bool {
+        let is_call =
+            |state: &State| matches!(state, State::Calling | State::Asking | State::Containing(_));
+        !self.has_work() && self.steps.values().all(|step| is_call(&step.state))
+    }
+
     /// Whether it stands still.
     pub fn is_paused(&self) -> bool {
         self.is_paused

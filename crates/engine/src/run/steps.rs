@@ -178,6 +178,7 @@ impl Run {
         args: Value,
         now: Duration,
     ) {
+        let told = self.told(now);
         let Some(step) = self.steps.get_mut(&id) else { return };
         let Some(scope) = self.scopes.get(&step.scope) else { return };
         step.state = if target.is_patient() {
@@ -186,11 +187,15 @@ impl Run {
         } else {
             State::Calling
         };
+        let node = &scope.body.nodes[step.node];
         self.actions.push_back(Action::Call(Call {
             task: id,
             step: number,
             path: step.path.clone(),
-            node: Arc::clone(&scope.body.nodes[step.node].id),
+            node: Arc::clone(&node.id),
+            attempt: step.attempt,
+            may_repeat: node.retry.is_some(),
+            told,
             target,
             args,
             timeout: step.deadline.map(|deadline| deadline.saturating_sub(now)),

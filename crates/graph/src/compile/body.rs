@@ -7,16 +7,19 @@ use std::time::Duration;
 
 use mcpgraph_config::model::{
     ArgValue, Ask as AskDef, Condition, FailureKind, GraphFile, NodeDef, NodeKind,
-    Retry as RetryDef, Spanned, Switch, ToolDef,
+    Retry as RetryDef, Spanned, Switch, ToolDef, Wait,
 };
 use mcpgraph_config::{Json, Text, Tree};
 use mcpgraph_diagnostics::{Diagnostic, Span, codes, suggest};
 use mcpgraph_expr::{JsonLogic, Jsonata, code};
+use mcpgraph_value::Value;
 
 use super::reach;
 use super::reads::{self, Names};
 use super::report::Report;
-use crate::{Body, Case, Kind, Node, NodeIx, Retry, RetryOn, Target, Template};
+use crate::{
+    Body, Case, Kind, Node, NodeIx, Retry, RetryOn, Target, Template, read_duration, read_time,
+};
 
 /// The name under which a node that handles an error reads it.
 pub(super) const ERROR: &str = "error";
@@ -191,6 +194,16 @@ impl<'a> Compiler<'a, '_> {
                 Kind::Call { target: Target::Command(Arc::new(command)), args: args? }
             }
             NodeKind::Ask(ask) => self.ask(def, ask, place)?,
+            NodeKind::Wait(wait) => {
+                self.check_wait(wait);
+                let key = if wait.is_until { "until" } else { "duration" };
+                let time = self.template(&wait.time, &place.names)?;
+                let longest = self.tool.map_or(0, |tool| tool.limits.max_wait_ms);
+                Kind::Call {
+                    target: Target::Time { longest: Duration::from_millis(longest) },
+                    args: Template::Object(vec![(key.into(), time)]),
+                }
+            }
             NodeKind::Graph(call) => {
                 self.check_tool(&call.tool);
                 Kind::Graph {
@@ -367,6 +380,29 @@ impl<'a> Compiler<'a, '_> {
                     .hint(hint),
                 );
             }
+        }
+    }
+
+    /// What the file itself says about a time can be read.
+    fn check_wait(&mut self, wait: &Wait) {
+        let ArgValue::Literal(value) = &wait.time.value else { return };
+        let is_time = match value {
+            Value::String(text) if wait.is_until => read_time(text).is_some(),
+            Value::String(text) => read_duration(text).is_some(),
+            Value::Number(number) => number.as_f64() >= 0.0,
+            _ => false,
+        };
+        if !is_time {
+            let (what, hint) = if wait.is_until {
+                ("time", "write a time with its zone, such as `2030-01-31T12:00:00Z`")
+            } else {
+                ("length of time", "write `500ms`, `90s`, `5m`, `2h`, `3d` or milliseconds")
+            };
+            self.report.push(
+                Diagnostic::error(codes::WAIT_UNCLEAR, format!("this is no {what}"))
+                    .at(self.report.source(), wait.time.span, "")
+                    .hint(hint),
+            );
         }
     }
 

@@ -99,6 +99,8 @@ pub(super) fn compile_workflow(
         body: Arc::new(Body { nodes: nodes?, start }),
         limits: limits(&def.limits),
         digest: Digest::of(format!("{}{scripts}", file.source.slice(def.span))),
+        // It is a part of the request it is put around.
+        durable: false,
     };
     let pattern = |text: &Option<Text>| text.as_ref().map(Text::to_arc);
     Some(Workflow {

@@ -249,6 +249,21 @@ impl Connection {
         }
     }
 
+    /// Whether what durable runs need is here, and not with an engine of its own.
+    pub(crate) fn keeps_durable_runs(&self) -> bool {
+        matches!(self, Self::Sqlite(_))
+    }
+
+    /// What is committed is on the disk from now on, where that is not so anyway.
+    pub(crate) fn waits_for_disk(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => {
+                Ok(connection.pragma_update(None, "synchronous", "FULL")?)
+            }
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+
     /// How much of the disk is in use; 0 where the database sees to that itself.
     pub(crate) fn used_bytes(&self) -> Result<u64> {
         match self {

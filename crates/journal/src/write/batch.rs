@@ -241,6 +241,10 @@ impl<'a> Part<'a> {
         let run = group.run;
         let mut state = run.state.lock().clone();
         state.lost = run.lost();
+        if run.is_durable && !self.owns(run, &state)? {
+            state.refused = true;
+            return Ok((Arc::clone(run), state));
+        }
         let is_over = run.is_over() && group.settles;
         let row = RowOf {
             id: run.new.id,
@@ -263,6 +267,17 @@ impl<'a> Part<'a> {
             }
         })?;
         Ok((Arc::clone(run), state))
+    }
+
+    /// Whether a run that is in the store is still this process's own.
+    fn owns(&self, run: &Live, state: &RunState) -> Result<bool> {
+        if run.is_superseded() {
+            return Ok(false);
+        }
+        let Some(no) = state.no else { return Ok(true) };
+        let sql = "SELECT writer FROM runs WHERE no = ?1";
+        let writer = self.connection.value::<Option<i64>>(sql, bound![no])?.flatten();
+        Ok(writer.is_some() && writer == self.writer)
     }
 
     /// Writes events of a run and brings its row up to date. `settle` has the last word on it. A run
@@ -294,7 +309,10 @@ impl<'a> Part<'a> {
                 state.lost += 1;
                 continue;
             }
-            self.chunk.push(seq, event, &mut payloads)?;
+            let is_kept = seq < state.kept;
+            if !is_kept {
+                self.chunk.push(seq, event, &mut payloads)?;
+            }
             if is_whole {
                 state.note(seq, event, self.masker);
                 continue;
@@ -305,7 +323,11 @@ impl<'a> Part<'a> {
                 && since.is_multiple_of(SNAPSHOT_EVERY)
                 && state.tracker.weight() as u64 <= since
             {
-                self.snapshot(no, state)?;
+                if is_kept {
+                    state.snapshot = state.events;
+                } else {
+                    self.snapshot(no, state)?;
+                }
             }
         }
         self.chunk.flush(&mut payloads)?;

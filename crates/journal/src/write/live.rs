@@ -23,8 +23,13 @@ const LOOK: Duration = Duration::from_micros(100);
 /// A run that is being recorded.
 pub(crate) struct Live {
     pub(crate) new: NewRun,
+    /// It may be executed by another process later: what this one writes counts only as long as
+    /// the run is its own.
+    pub(crate) is_durable: bool,
     /// Tells runs of this process apart.
     pub(crate) ordinal: u64,
+    /// Another execution in this process has taken its place.
+    is_superseded: AtomicBool,
     recorded: AtomicU64,
     /// Events below this are in the file, or lost.
     settled: AtomicU64,
@@ -43,21 +48,31 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(super) fn new(new: NewRun, ordinal: u64) -> Self {
+    pub(super) fn new(new: NewRun, ordinal: u64, is_durable: bool, state: RunState) -> Self {
         Self {
             new,
+            is_durable,
             ordinal,
+            is_superseded: AtomicBool::new(false),
             recorded: AtomicU64::new(0),
             settled: AtomicU64::new(0),
-            lost: AtomicU64::new(0),
+            lost: AtomicU64::new(state.lost),
             is_over: AtomicBool::new(false),
             waited: AtomicU64::new(0),
             waiting: AtomicBool::new(false),
             settling: Notify::new(),
             ended: Mutex::new(None),
-            state: Mutex::default(),
+            state: Mutex::new(state),
             spent: Mutex::default(),
         }
+    }
+
+    pub(super) fn supersede(&self) {
+        self.is_superseded.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_superseded(&self) -> bool {
+        self.is_superseded.load(Ordering::Acquire)
     }
 
     /// Gives events back that are in the file. Memory is freed most cheaply by the thread that took

@@ -1,8 +1,8 @@
 //! What waits to be written, with a bound on its number and its size.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use super::collected::{Collected, Told};
 use super::gather::Gathering;
 use super::live::Live;
+use super::state::RunState;
 use crate::common::Announcing;
 use crate::mask::Masker;
 use crate::{JournalError, JournalOptions, JournalStatus, NewRun, Request, RunId, StoredEvent};
@@ -46,6 +47,12 @@ pub(crate) struct Shared {
     wake: Condvar,
     masker: Mutex<Arc<Masker>>,
     next_ordinal: AtomicU64,
+    /// See [`Shared::writer`]; 0 for none.
+    writer: AtomicI64,
+    /// Somebody in this process hands over the runs of writers that are gone.
+    pub(crate) hands_over: AtomicBool,
+    /// The durable runs of this process.
+    durable: Mutex<HashMap<RunId, Weak<Live>>>,
     /// How many runs are being recorded.
     at_work: AtomicUsize,
     lost_events: AtomicU64,
@@ -210,6 +217,9 @@ impl Shared {
             queue: Mutex::default(),
             wake: Condvar::new(),
             next_ordinal: AtomicU64::new(0),
+            writer: AtomicI64::new(0),
+            hands_over: AtomicBool::new(false),
+            durable: Mutex::default(),
             at_work: AtomicUsize::new(0),
             lost_events: AtomicU64::new(0),
             lost_runs: AtomicU64::new(0),
@@ -234,9 +244,32 @@ impl Shared {
         *self.masker.lock() = Arc::new(masker);
     }
 
-    pub(crate) fn begin(&self, new: NewRun) -> Arc<Live> {
+    pub(crate) fn begin(&self, new: NewRun, is_durable: bool, state: RunState) -> Arc<Live> {
         self.at_work.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Live::new(new, self.next_ordinal.fetch_add(1, Ordering::Relaxed)))
+        let ordinal = self.next_ordinal.fetch_add(1, Ordering::Relaxed);
+        let run = Arc::new(Live::new(new, ordinal, is_durable, state));
+        if is_durable {
+            let mut durable = self.durable.lock();
+            durable.retain(|_, run| run.strong_count() > 0);
+            durable.insert(run.new.id, Arc::downgrade(&run));
+        }
+        run
+    }
+
+    /// What an earlier execution of a run in this process still records no longer counts.
+    pub(crate) fn supersede(&self, run: RunId) {
+        if let Some(earlier) = self.durable.lock().get(&run).and_then(Weak::upgrade) {
+            earlier.supersede();
+        }
+    }
+
+    /// The number of this process among those that write; none while the others think it gone.
+    pub(crate) fn writer(&self) -> Option<i64> {
+        Some(self.writer.load(Ordering::Acquire)).filter(|writer| *writer > 0)
+    }
+
+    pub(crate) fn set_writer(&self, writer: Option<i64>) {
+        self.writer.store(writer.unwrap_or_default(), Ordering::Release);
     }
 
     /// Queues events of a run, or counts them as lost. They are urgent if somebody waits for them.

@@ -9,6 +9,11 @@ pub(crate) fn remove_runs(connection: &Connection, runs: &[i64]) -> Result<()> {
     }
     for no in runs {
         remove_data(connection, *no)?;
+        if connection.keeps_durable_runs() {
+            let sql = "DELETE FROM durable_runs WHERE status <> 'pending'
+                 AND run = (SELECT id FROM runs WHERE no = ?1)";
+            connection.execute_later(sql, bound![*no])?;
+        }
         connection.execute_later("DELETE FROM runs WHERE no = ?1", bound![*no])?;
     }
     Ok(())

@@ -22,13 +22,15 @@ pub(crate) struct RunState {
     /// The number of the next event.
     pub(crate) events: u64,
     pub(crate) lost: u64,
+    /// Events below this are in the store from an earlier execution of the run.
+    pub(crate) kept: u64,
     pub(crate) reached: Option<(StepId, Arc<str>)>,
     /// When its latest event happened.
     pub(crate) at: Duration,
     /// None while it runs.
     pub(crate) ended: Option<RunStatus>,
     pub(crate) error: Option<String>,
-    /// Another run has its id; nothing of this one is kept.
+    /// Another run has its id, or another process this run; nothing of this one is kept.
     pub(crate) refused: bool,
 }
 

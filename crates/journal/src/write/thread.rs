@@ -1,6 +1,7 @@
 //! The writer's thread: takes what is queued, writes it, and tells those who wait.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::batch::{Batcher, States};
@@ -34,6 +35,8 @@ pub(crate) struct Writer {
     presence: Presence,
     /// When this writer last said that it lives.
     shown: Instant,
+    /// Since when it has said so without a gap. Whoever could not look does not judge others.
+    steady: Instant,
 }
 
 impl Writer {
@@ -45,7 +48,7 @@ impl Writer {
     ) -> Self {
         let keeper = Keeper::new(shared.options.retention);
         let (unsettled, shown) = (Vec::new(), Instant::now());
-        Self { shared, batcher, keeper, store, unsettled, presence, shown }
+        Self { shared, batcher, keeper, store, unsettled, presence, shown, steady: shown }
     }
 
     /// Works until the journal is closed and everything is written.
@@ -80,15 +83,15 @@ impl Writer {
             self.write(Vec::new(), Instant::now());
         }
         if let Some(writer) = self.batcher.writer {
-            // One that stays is found to be gone by the next.
-            self.batcher
-                .connection
-                .execute(
-                    "DELETE FROM writers WHERE no = ?1 AND NOT EXISTS
-                         (SELECT 1 FROM runs WHERE writer = ?1 AND status = 'running')",
-                    bound![writer],
-                )
-                .unwrap_or_default();
+            let sql = if self.shared.hands_over.load(Ordering::Acquire) {
+                // Its durable runs go on somewhere else.
+                "UPDATE writers SET gone = 1 WHERE no = ?1 AND gone = 0"
+            } else {
+                // One that stays is found to be gone by the next.
+                "DELETE FROM writers WHERE no = ?1 AND NOT EXISTS
+                     (SELECT 1 FROM runs WHERE writer = ?1 AND status = 'running')"
+            };
+            self.batcher.connection.execute(sql, bound![writer]).unwrap_or_default();
         }
     }
 
@@ -104,7 +107,9 @@ impl Writer {
         if !self.store.is_shared() || self.shown.elapsed() < liveness::SHOW_EVERY {
             return;
         }
-        self.shown = Instant::now();
+        if self.shown.elapsed() >= liveness::GONE_AFTER_TIME {
+            self.steady = Instant::now();
+        }
         match self.try_show() {
             Ok(()) => {
                 if self.shared.reached() {
@@ -112,11 +117,13 @@ impl Writer {
                 }
             }
             Err(error) => {
+                self.steady = Instant::now();
                 if self.shared.failed(&error) {
                     tracing::warn!(%error, "the store cannot be reached");
                 }
             }
         }
+        self.shown = Instant::now();
     }
 
     fn try_show(&mut self) -> Result<(), JournalError> {
@@ -127,9 +134,17 @@ impl Writer {
             None => true,
         };
         if !is_known {
-            // It was gone for too long; its runs are said to be interrupted, and may yet go on.
-            self.batcher.writer = Some(register(connection, &self.store, &self.presence)?);
-        } else if liveness::has_gone(connection)? {
+            // It was gone for too long; its runs are said to be interrupted, and may yet go on. Only
+            // durable ones may not: it comes back when they are handed over.
+            self.shared.set_writer(None);
+            let hands_over = self.shared.hands_over.load(Ordering::Acquire);
+            if !hands_over || !liveness::is_awaited(connection, self.presence.name())? {
+                self.batcher.writer = Some(register(connection, &self.store, &self.presence)?);
+                self.shared.set_writer(self.batcher.writer);
+            }
+        } else if self.steady.elapsed() >= liveness::GONE_AFTER_TIME
+            && liveness::has_gone(connection)?
+        {
             let store = &self.store;
             connection
                 .transaction(Access::Write, |connection| liveness::bury(connection, store))?;
@@ -200,7 +215,12 @@ impl Writer {
             let events = state.events;
             if state.refused {
                 if !run.state.lock().refused {
-                    tracing::warn!(run = %run.new.id, "another run has this id; not kept");
+                    let why = if run.is_durable {
+                        "another process has taken the run over"
+                    } else {
+                        "another run has this id"
+                    };
+                    tracing::warn!(run = %run.new.id, "not kept: {why}");
                 }
                 self.shared.count_lost(&run, 1);
             }

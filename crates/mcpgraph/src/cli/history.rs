@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_access::Tokens;
+use mcpgraph_durable::{Engine, Local};
 use mcpgraph_journal::{Journal, JournalOptions, Retention};
 
 use super::args::HistoryArgs;
@@ -20,6 +21,14 @@ impl HistoryArgs {
         }
         let opened = self.create().map(Arc::new);
         opened.inspect_err(|error| tracing::warn!("runs are not recorded: {error:#}")).ok()
+    }
+
+    /// What has durable runs executed to their end.
+    pub(super) fn engine(journal: Option<&Arc<Journal>>) -> Arc<dyn Engine> {
+        match journal {
+            Some(journal) if !journal.is_shared() => Arc::new(Local::in_file(Arc::clone(journal))),
+            _ => Arc::new(Local::in_memory()),
+        }
     }
 
     /// Opens the record for writing; what is missing is made.

@@ -21,6 +21,8 @@ use super::args::{HistoryArgs, RunArgs};
 use super::watch::Watch;
 use super::{Exit, Threads, block_on, draw, output, usage};
 use crate::McpGraph;
+use crate::durable::AtHome;
+use crate::load::Files;
 
 /// Calls one tool: the result goes to stdout, everything else to stderr.
 pub(super) fn run(args: RunArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
@@ -79,6 +81,12 @@ impl Show {
         let watch = Watch::start(history, false);
         block_on(Threads::One, async move {
             let product = McpGraph::new(file, graph, watch.instruments());
+            let (runtime, graph) = (product.runtime().clone(), Arc::clone(product.graph()));
+            let home = AtHome {
+                served: move || Some((runtime.clone(), Arc::clone(&graph))),
+                files: Files::default(),
+            };
+            watch.durable().serve(Arc::new(home), false);
             let watcher = Arc::new(Watcher::new(self.steps));
             let cancel = CancellationToken::new();
             let interrupted = cancel.clone();
@@ -92,6 +100,7 @@ impl Show {
             let finished = run(&product, &watched).await;
             signals.abort();
             watcher.finish();
+            watch.durable().close().await;
             product.close().await;
             drop(product);
             watch.end().await;

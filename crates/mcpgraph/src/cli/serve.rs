@@ -27,6 +27,7 @@ use super::drain::{DRAIN_TIMEOUT, Drain};
 use super::toolkit::OnDisk;
 use super::watch::Watch;
 use super::{Exit, Threads, authorize, block_on, health, output, usage};
+use crate::durable::AtHome;
 use crate::load::{self, Files};
 use crate::reload::{self, Face};
 use crate::sessions::SharedSessions;
@@ -216,6 +217,15 @@ pub(super) fn serve_loaded(
         let broadcaster = Broadcaster::new();
         let gate = Gate::new(transport.access().cloned());
         let gateway = product.guarded_gateway(broadcaster.clone(), gate.clone());
+        let served = Arc::downgrade(&gateway);
+        let home = AtHome {
+            served: move || {
+                let offer = served.upgrade()?.offer();
+                Some((offer.runtime().clone(), Arc::clone(offer.graph())))
+            },
+            files: files.clone().unwrap_or_default(),
+        };
+        watch.durable().serve(Arc::new(home), true);
         let stored = match library {
             Some(library) => {
                 let seen = stored::begin(&library, &gateway)?;
@@ -311,6 +321,7 @@ pub(super) fn serve_loaded(
             // It has the store, which is closed when nobody has it any more.
             drop(followed.await);
         }
+        watch.durable().close().await;
         procedures.close().await;
         drop(procedures);
         product.close().await;

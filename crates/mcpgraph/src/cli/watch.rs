@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_journal::{Journal, JournalStatus};
-use mcpgraph_runtime::{Instruments, LiveRuns};
+use mcpgraph_runtime::{DurableRuns, Instruments, LiveRuns};
 use mcpgraph_telemetry::{Metrics, Reading, Traces};
 
 use super::args::HistoryArgs;
@@ -15,6 +15,7 @@ const FLUSH: Duration = Duration::from_secs(5);
 /// Everything that watches the runs of this process.
 pub(super) struct Watch {
     journal: Option<Arc<Journal>>,
+    durable: Arc<DurableRuns>,
     traces: Option<Traces>,
     /// Where somebody can see numbers and join runs.
     shown: Option<Shown>,
@@ -39,7 +40,8 @@ impl Watch {
         if let Some(shown) = &shown {
             register(&shown.metrics, journal.as_ref(), traces.as_ref());
         }
-        Self { journal, traces, shown }
+        let durable = DurableRuns::new(HistoryArgs::engine(journal.as_ref()));
+        Self { journal, durable, traces, shown }
     }
 
     /// What runs are to be executed with.
@@ -51,11 +53,17 @@ impl Watch {
             journal: self.journal.clone(),
             observers,
             live: self.shown.as_ref().map(|shown| shown.live.clone()),
+            durable: Some(Arc::clone(&self.durable)),
         }
     }
 
     pub(super) fn journal(&self) -> Option<&Arc<Journal>> {
         self.journal.as_ref()
+    }
+
+    /// The durable runs.
+    pub(super) fn durable(&self) -> &Arc<DurableRuns> {
+        &self.durable
     }
 
     pub(super) fn shown(&self) -> Option<&Shown> {
@@ -64,6 +72,8 @@ impl Watch {
 
     /// Hands over what is still waiting.
     pub(super) async fn end(self) {
+        self.durable.close().await;
+        drop(self.durable);
         if let Some(traces) = &self.traces {
             traces.shutdown(FLUSH).await;
         }

@@ -6,7 +6,7 @@ use mcpgraph_engine::ErrorKind;
 use mcpgraph_value::Value;
 
 /// All kinds there are; the match below does not compile when one is missing.
-const KINDS: [ErrorKind; 19] = [
+const KINDS: [ErrorKind; 20] = [
     ErrorKind::Expression,
     ErrorKind::ToolError,
     ErrorKind::ProtocolError { code: -1 },
@@ -19,6 +19,7 @@ const KINDS: [ErrorKind; 19] = [
     ErrorKind::Refused,
     ErrorKind::CommandFailed,
     ErrorKind::BadAnswer,
+    ErrorKind::OutcomeUnknown,
     ErrorKind::Cancelled,
     ErrorKind::Internal,
     ErrorKind::HookFailed,
@@ -42,13 +43,14 @@ fn place(kind: ErrorKind) -> usize {
         ErrorKind::Refused => 9,
         ErrorKind::CommandFailed => 10,
         ErrorKind::BadAnswer => 11,
-        ErrorKind::Cancelled => 12,
-        ErrorKind::Internal => 13,
-        ErrorKind::HookFailed => 14,
-        ErrorKind::HookBlocked => 15,
-        ErrorKind::NoResponse => 16,
-        ErrorKind::Declined => 17,
-        ErrorKind::Unanswered => 18,
+        ErrorKind::OutcomeUnknown => 12,
+        ErrorKind::Cancelled => 13,
+        ErrorKind::Internal => 14,
+        ErrorKind::HookFailed => 15,
+        ErrorKind::HookBlocked => 16,
+        ErrorKind::NoResponse => 17,
+        ErrorKind::Declined => 18,
+        ErrorKind::Unanswered => 19,
     }
 }
 

@@ -123,6 +123,7 @@ impl World {
             journal: journal.clone(),
             observers: vec![metrics.observer()],
             live: Some(live.clone()),
+            durable: None,
         };
         let world = runtime::World::new(Arc::clone(&upstreams));
         let offer = Offer::new(graph, &[], &world, instruments.clone());

@@ -66,7 +66,10 @@ impl Counted {
                 let backend = &command.backend;
                 [(&backend.name).into(), backend.kind.name().into(), outcome.into()]
             }
-            graph::Target::Hook(_) | graph::Target::Wrapped | graph::Target::Ask(_) => return,
+            graph::Target::Hook(_)
+            | graph::Target::Wrapped
+            | graph::Target::Ask(_)
+            | graph::Target::Time { .. } => return,
         };
         self.registry.upstream_duration.with(labels).observe(at.saturating_sub(step.own));
     }

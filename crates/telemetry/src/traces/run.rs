@@ -319,7 +319,10 @@ fn identify(
     let operation = KeyValue::new(key::OPERATION, key::EXECUTE_TOOL);
     match target {
         Target::Outside(
-            graph::Target::Hook(_) | graph::Target::Wrapped | graph::Target::Ask(_),
+            graph::Target::Hook(_)
+            | graph::Target::Wrapped
+            | graph::Target::Ask(_)
+            | graph::Target::Time { .. },
         ) => (format!("{kind} {node}"), SpanKind::Internal),
         Target::Outside(graph::Target::Tool { server, tool }) => {
             attributes.push(operation);

@@ -3,7 +3,7 @@
 use super::{Access, Client, DatabaseError, Result};
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 3] = [FORMAT_1, FORMAT_2, FORMAT_3];
+const MIGRATIONS: [&str; 4] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
 
 /// The tables are those of the file (see `sqlite/file.rs`). Texts are ordered by their bytes, as
 /// there.
@@ -152,6 +152,9 @@ CREATE TABLE mcpgraph.questions (
 );
 CREATE INDEX questions_pending ON mcpgraph.questions (asked) WHERE state = 'pending';
 ";
+
+/// A writer that is gone (1) stays: its durable runs have to be handed over (2).
+const FORMAT_4: &str = "ALTER TABLE mcpgraph.writers ADD COLUMN gone BIGINT NOT NULL DEFAULT 0;";
 
 /// Brings the tables up to date. Any number of processes may do so at once: one does it, the others
 /// wait.

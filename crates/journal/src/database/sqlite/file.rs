@@ -16,7 +16,8 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 6] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6];
+const MIGRATIONS: [&str; 7] =
+    [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7];
 
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -193,6 +194,34 @@ CREATE TABLE questions (
     UNIQUE (run, path)
 ) WITHOUT ROWID;
 CREATE INDEX questions_pending ON questions (asked) WHERE state = 'pending';
+";
+
+/// What durable runs need to go on after their process (see [`crate::durable`]).
+const FORMAT_7: &str = "
+CREATE TABLE durable_runs (
+    run BLOB PRIMARY KEY,
+    owner TEXT NOT NULL,
+    input TEXT NOT NULL,
+    status TEXT NOT NULL,
+    outcome TEXT
+) WITHOUT ROWID;
+CREATE INDEX durable_pending ON durable_runs (run) WHERE status = 'pending';
+CREATE TABLE durable_steps (
+    run BLOB,
+    place INTEGER,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (run, place)
+) WITHOUT ROWID;
+CREATE TABLE durable_messages (
+    no INTEGER PRIMARY KEY AUTOINCREMENT,
+    run BLOB NOT NULL,
+    topic TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    taken INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (run, topic, key)
+);
 ";
 
 /// The path of the file in a folder.

@@ -1,0 +1,264 @@
+//! The engine of one process.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use mcpgraph_journal::{Journal, RunId};
+use mcpgraph_value::Value;
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::shelf::{Shelf, Standing};
+use crate::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped};
+
+/// How often it is looked for what another process did with the file.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The engine of one process: in the journal's file, so that runs go on when the process is started
+/// again, or in memory.
+pub struct Local(Arc<Inner>);
+
+struct Inner {
+    shelf: Shelf,
+    executor: OnceLock<Weak<dyn Executor>>,
+    running: Mutex<HashMap<RunId, Arc<Halt>>>,
+    tasks: TaskTracker,
+    /// Counts ends of runs and messages.
+    news: watch::Sender<u64>,
+}
+
+/// How one execution is told that it must stop.
+#[derive(Default)]
+pub(crate) struct Halt {
+    token: CancellationToken,
+    why: OnceLock<Stopped>,
+}
+
+impl Halt {
+    pub(crate) fn stop(&self, why: Stopped) {
+        // The first reason is the telling one.
+        self.why.set(why).unwrap_or_default();
+        self.token.cancel();
+    }
+
+    pub(crate) fn token(&self) -> &CancellationToken {
+        &self.token
+    }
+
+    pub(crate) fn why(&self) -> Option<Stopped> {
+        self.why.get().cloned()
+    }
+}
+
+impl Local {
+    /// An engine whose runs end with the process.
+    pub fn in_memory() -> Self {
+        Self::new(Shelf::Memory(Mutex::default()))
+    }
+
+    /// An engine whose runs are in the file of a journal.
+    pub fn in_file(journal: Arc<Journal>) -> Self {
+        Self::new(Shelf::File(journal))
+    }
+
+    fn new(shelf: Shelf) -> Self {
+        Self(Arc::new(Inner {
+            shelf,
+            executor: OnceLock::new(),
+            running: Mutex::default(),
+            tasks: TaskTracker::new(),
+            news: watch::Sender::new(0),
+        }))
+    }
+}
+
+#[async_trait]
+impl Engine for Local {
+    fn serve(&self, executor: Weak<dyn Executor>, takes_over: bool) {
+        if self.0.executor.set(executor).is_err() || !takes_over {
+            return;
+        }
+        let inner = Arc::clone(&self.0);
+        self.0.tasks.spawn(async move {
+            match inner.shelf.left().await {
+                Ok(left) => {
+                    for (run, input) in left {
+                        tracing::info!(%run, "a durable run goes on");
+                        inner.execute(run, input);
+                    }
+                }
+                Err(error) => tracing::error!(%error, "durable runs that were left do not go on"),
+            }
+        });
+    }
+
+    async fn start(&self, run: RunId, input: Value) -> Result<(), DurableError> {
+        self.0.shelf.begin(run, &input).await?;
+        self.0.execute(run, input);
+        Ok(())
+    }
+
+    async fn outcome(&self, run: RunId) -> Result<Ended, DurableError> {
+        let mut news = self.0.news.subscribe();
+        loop {
+            if let Some(ended) = self.look(run).await? {
+                return Ok(ended);
+            }
+            // Another process may execute it.
+            drop(tokio::time::timeout(LOOK_EVERY, news.changed()).await);
+        }
+    }
+
+    async fn look(&self, run: RunId) -> Result<Option<Ended>, DurableError> {
+        match self.0.shelf.look(run).await? {
+            Standing::Ended(ended) => Ok(Some(ended)),
+            Standing::Pending => Ok(None),
+            Standing::Unknown => Err(DurableError::Unknown(run)),
+        }
+    }
+
+    async fn cancel(&self, run: RunId) -> Result<(), DurableError> {
+        self.0.shelf.end(run, Ended::Cancelled).await?;
+        if let Some(halt) = self.0.running.lock().get(&run) {
+            halt.stop(Stopped::Cancelled);
+        }
+        self.0.tell();
+        Ok(())
+    }
+
+    async fn send(&self, run: RunId, message: Message) -> Result<bool, DurableError> {
+        let sent = self.0.shelf.send(run, message).await;
+        self.0.tell();
+        sent
+    }
+
+    fn is_lasting(&self) -> bool {
+        self.0.shelf.is_file()
+    }
+
+    async fn close(&self) {
+        for halt in self.0.running.lock().values() {
+            halt.stop(Stopped::Unusable("the process ends".to_owned()));
+        }
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+}
+
+impl Inner {
+    fn tell(&self) {
+        self.news.send_modify(|count| *count += 1);
+    }
+
+    /// Executes a run, unless that is under way.
+    fn execute(self: &Arc<Self>, run: RunId, input: Value) {
+        let halt = Arc::new(Halt::default());
+        match self.running.lock().entry(run) {
+            std::collections::hash_map::Entry::Occupied(_) => return,
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(Arc::clone(&halt));
+            }
+        }
+        let inner = Arc::clone(self);
+        self.tasks.spawn(async move {
+            inner.to_its_end(run, input, halt).await;
+            inner.running.lock().remove(&run);
+            inner.tell();
+        });
+    }
+
+    async fn to_its_end(self: &Arc<Self>, run: RunId, input: Value, halt: Arc<Halt>) {
+        let Some(executor) = self.executor.get().and_then(Weak::upgrade) else { return };
+        let steps = Arc::new(LocalSteps {
+            engine: Arc::clone(self),
+            run,
+            mark: RunId::new().to_string(),
+            halt,
+            taken: AtomicU32::new(0),
+        });
+        match executor.execute(run, input, steps).await {
+            Ok(value) => {
+                if let Err(error) = self.shelf.end(run, Ended::Value(value)).await {
+                    tracing::error!(%run, %error, "what a durable run came to is not kept");
+                }
+            }
+            Err(stopped) => tracing::debug!(%run, %stopped, "a durable run stopped here"),
+        }
+    }
+}
+
+/// The engine as one execution sees it.
+struct LocalSteps {
+    engine: Arc<Inner>,
+    run: RunId,
+    mark: String,
+    halt: Arc<Halt>,
+    /// The number of the next place.
+    taken: AtomicU32,
+}
+
+impl LocalSteps {
+    fn check(&self) -> Result<(), Stopped> {
+        self.halt.why().map_or(Ok(()), Err)
+    }
+}
+
+#[async_trait]
+impl Steps for LocalSteps {
+    fn place(&self, name: &str) -> Place {
+        Place { number: self.taken.fetch_add(2, Ordering::Relaxed), name: name.into() }
+    }
+
+    async fn recall(&self, place: &Place) -> Result<Option<Value>, Stopped> {
+        self.check()?;
+        self.engine.shelf.recall(self.run, place).await
+    }
+
+    async fn keep(&self, place: &Place, value: Value) -> Result<Value, Stopped> {
+        self.check()?;
+        self.engine.shelf.keep(self.run, place, value).await
+    }
+
+    async fn receive(
+        &self,
+        place: &Place,
+        topic: &str,
+        until: SystemTime,
+    ) -> Result<Option<Value>, Stopped> {
+        let mut news = self.engine.news.subscribe();
+        loop {
+            self.check()?;
+            if let Some(taken) = self.engine.shelf.take(self.run, place, topic).await? {
+                return Ok(taken.as_array().and_then(|taken| taken.first()).cloned());
+            }
+            let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+            if left.is_zero() {
+                // What comes later is too late in every execution.
+                self.engine.shelf.keep(self.run, place, Value::array(Vec::new())).await?;
+                return Ok(None);
+            }
+            tokio::select! {
+                _ = news.changed() => {}
+                () = tokio::time::sleep(left.min(LOOK_EVERY)) => {}
+                () = self.halt.token().cancelled() => {}
+            }
+        }
+    }
+
+    fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    fn stopped(&self) -> &CancellationToken {
+        self.halt.token()
+    }
+
+    fn why(&self) -> Option<Stopped> {
+        self.halt.why()
+    }
+}

@@ -1,0 +1,218 @@
+//! Durable runs: how one is handed to the engine that has it executed, and how the engine has one
+//! executed that another process has left.
+
+mod call;
+mod drive;
+mod flights;
+mod kept;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use mcpgraph_durable::{DurableError, Ended, Engine, Executor, Message, Steps, Stopped};
+use mcpgraph_engine::{ErrorKind, RunError};
+use mcpgraph_graph::{Digest, Graph, Tool};
+use mcpgraph_journal::{Journal, NewRun, RunId, RunRecorder};
+use mcpgraph_value::Value;
+use parking_lot::{Mutex, RwLock};
+
+pub(crate) use self::drive::{Durably, began};
+use self::kept::Kept;
+use crate::drive::given;
+use crate::{Execution, Finished, Runtime};
+
+/// The durable runs of a process.
+pub struct DurableRuns {
+    engine: Arc<dyn Engine>,
+    /// The calls whose execution begins, with the runtimes they belong to.
+    handed: Mutex<HashMap<RunId, (Runtime, Box<Execution>)>>,
+    home: RwLock<Option<Arc<dyn Home>>>,
+    is_serving: AtomicBool,
+    /// Somebody was told that runs end with the process.
+    has_warned: AtomicBool,
+}
+
+/// Where runs are executed that no call of this process began.
+pub trait Home: Send + Sync + 'static {
+    /// What executes a run, and what it executes; an error says why it cannot be.
+    fn place(
+        &self,
+        definition: &Definition<'_>,
+    ) -> Result<(Runtime, Arc<Graph>, Arc<Tool>), String>;
+}
+
+/// What a run executes, as it was when the run began.
+pub struct Definition<'a> {
+    /// The text of its file.
+    pub text: &'a Arc<str>,
+    /// The name of the tool.
+    pub tool: &'a str,
+    /// The version of the tool.
+    pub digest: Digest,
+}
+
+impl DurableRuns {
+    /// Has runs executed by an engine.
+    pub fn new(engine: Arc<dyn Engine>) -> Arc<Self> {
+        Arc::new(Self {
+            engine,
+            handed: Mutex::default(),
+            home: RwLock::default(),
+            is_serving: AtomicBool::new(false),
+            has_warned: AtomicBool::new(false),
+        })
+    }
+
+    /// From now on runs are executed here, those that others began at this home; where it takes
+    /// over, also those that others have left. It must be called inside a Tokio runtime.
+    pub fn serve(self: &Arc<Self>, home: Arc<dyn Home>, takes_over: bool) {
+        *self.home.write() = Some(home);
+        self.is_serving.store(true, Ordering::Release);
+        let executor: Weak<Self> = Arc::downgrade(self);
+        self.engine.serve(executor, takes_over);
+    }
+
+    /// Whether runs are executed here.
+    pub(crate) fn is_serving(&self) -> bool {
+        self.is_serving.load(Ordering::Acquire)
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Arc<dyn Engine> {
+        &self.engine
+    }
+
+    /// Stops executing; what has not ended goes on elsewhere, or after the next start.
+    pub async fn close(&self) {
+        self.engine.close().await;
+        self.home.write().take();
+        self.handed.lock().clear();
+    }
+
+    /// Leaves a message for a run, wherever it is executed.
+    pub async fn send(&self, run: RunId, message: Message) -> Result<bool, DurableError> {
+        self.engine.send(run, message).await
+    }
+
+    /// Begins a run and does not wait for its end.
+    pub async fn begin(
+        &self,
+        runtime: &Runtime,
+        mut execution: Execution,
+    ) -> Result<RunId, RunError> {
+        execution.given.get_or_insert_with(given);
+        if !self.engine.is_lasting() && !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "durable runs end with this process: there is no store in which they could go on"
+            );
+        }
+        let run = execution.id;
+        let kept = Kept::of(&execution).to_value();
+        self.handed.lock().insert(run, (runtime.clone(), Box::new(execution)));
+        if let Err(error) = self.engine.start(run, kept).await {
+            self.handed.lock().remove(&run);
+            return Err(unusable(&error));
+        }
+        Ok(run)
+    }
+
+    /// Waits for the end of a run, wherever it is executed.
+    pub async fn finished(&self, run: RunId) -> Finished {
+        match self.engine.outcome(run).await {
+            Ok(ended) => ended_as(run, ended),
+            Err(error) => Finished { run, outcome: Err(unusable(&error)), failed: None },
+        }
+    }
+
+    /// Executes a call to its end, wherever it ends. The caller's leaving cancels the run.
+    pub(crate) async fn execute(&self, runtime: &Runtime, execution: Execution) -> Finished {
+        let cancel = execution.cancel.clone();
+        let id = execution.id;
+        let run = match self.begin(runtime, execution).await {
+            Ok(run) => run,
+            Err(error) => return Finished { run: id, outcome: Err(error), failed: None },
+        };
+        let mut finished = std::pin::pin!(self.finished(run));
+        tokio::select! {
+            biased;
+            finished = &mut finished => return finished,
+            () = cancel.cancelled() => {}
+        }
+        if let Err(error) = self.engine.cancel(run).await {
+            tracing::warn!(%run, %error, "a durable run could not be cancelled");
+        }
+        finished.await
+    }
+
+    /// The execution of a run: the one that was handed over, or another one.
+    fn execution(&self, run: RunId, kept: &Kept) -> Result<(Runtime, Execution, bool), Stopped> {
+        if let Some((runtime, execution)) = self.handed.lock().remove(&run) {
+            return Ok((runtime, *execution, false));
+        }
+        let home = self.home.read().clone();
+        let home =
+            home.ok_or_else(|| Stopped::Unusable("runs of others have no home".to_owned()))?;
+        let (runtime, graph, tool) = home.place(&kept.definition()).map_err(Stopped::Unusable)?;
+        let mut execution = Execution::new(graph, tool, kept.arguments.clone());
+        execution.id = run;
+        execution.origin = kept.origin.clone();
+        execution.given = kept.given;
+        Ok((runtime, execution, true))
+    }
+}
+
+#[async_trait]
+impl Executor for DurableRuns {
+    async fn execute(
+        self: Arc<Self>,
+        run: RunId,
+        input: Value,
+        steps: Arc<dyn Steps>,
+    ) -> Result<Value, Stopped> {
+        let Some(kept) = Kept::from_value(&input) else {
+            let error = RunError::new(
+                ErrorKind::Internal,
+                "what was kept of the run cannot be read by this version of mcpgraph",
+            );
+            return Ok(kept::finished_value(&Finished { run, outcome: Err(error), failed: None }));
+        };
+        let (runtime, execution, is_again) = self.execution(run, &kept).inspect_err(|stopped| {
+            tracing::error!(%run, tool = &*kept.tool, %stopped, "a durable run cannot go on here");
+        })?;
+        let finished = runtime.drive_durably(execution, Durably::new(steps, is_again)).await?;
+        Ok(kept::finished_value(&finished))
+    }
+}
+
+/// The record of a durable run, which another execution may have begun.
+pub(crate) async fn record(
+    journal: &Arc<Journal>,
+    run: NewRun,
+    is_again: bool,
+) -> Result<RunRecorder, Stopped> {
+    if !is_again {
+        return Ok(journal.begin_durable(run));
+    }
+    let journal = Arc::clone(journal);
+    let resumed = tokio::task::spawn_blocking(move || journal.resume(run)).await;
+    match resumed {
+        Ok(resumed) => resumed.map_err(|error| Stopped::Unusable(error.to_string())),
+        Err(_) => Err(Stopped::Unusable("the record could not be taken up".to_owned())),
+    }
+}
+
+fn ended_as(run: RunId, ended: Ended) -> Finished {
+    match ended {
+        Ended::Value(value) => kept::finished_of(run, &value),
+        Ended::Cancelled => {
+            let error = RunError::new(ErrorKind::Cancelled, "the run was cancelled");
+            Finished { run, outcome: Err(error), failed: None }
+        }
+    }
+}
+
+fn unusable(error: &DurableError) -> RunError {
+    RunError::new(ErrorKind::Unavailable, error.to_string())
+}
