@@ -74,6 +74,15 @@ pub fn misbehaving_server() -> Option<Program> {
     found(path, "cargo build --package mcpgraph-testkit").map(Program::new)
 }
 
+/// The server that counts what its tools do, or nothing after saying that the test is skipped.
+///
+/// # Panics
+/// If it was not built although the tests were started by `cargo xtask test`.
+pub fn counting_server() -> Option<Program> {
+    let path = above_test("counting-server");
+    found(path, "cargo build --package mcpgraph-testkit").map(Program::new)
+}
+
 /// A file below `tests/interop`.
 pub fn interop(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/interop").join(file)

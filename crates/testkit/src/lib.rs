@@ -19,6 +19,7 @@ pub mod https_server;
 pub mod observe;
 pub mod postgres;
 pub mod program;
+pub mod replica;
 pub mod round_robin;
 pub mod stdio_client;
 
@@ -29,5 +30,6 @@ pub use http_server::HttpServer;
 pub use https_server::HttpsServer;
 pub use postgres::PostgresServer;
 pub use program::Program;
+pub use replica::Replica;
 pub use round_robin::RoundRobin;
 pub use stdio_client::StdioClient;
