@@ -2,7 +2,7 @@
 //!
 //! This crate owns the narrow face of a durable engine, and its implementations:
 //! [`Local`] for one process, which keeps everything in the journal's file or, without one, in
-//! memory. It must not know graphs, the protocol or what runs do.
+//! memory, and [`Dbos`] for several processes that share a PostgreSQL database. It must not know graphs, the protocol or what runs do.
 //!
 //! # How a run goes on
 //!
@@ -31,11 +31,15 @@
 //! An execution that must not go on (its run was cancelled, or is somebody else's by now) is told so
 //! with [`Stopped`] by the next thing it asks of its steps, and by [`Steps::stopped`] at once.
 
+mod dbos;
 mod engine;
+mod halt;
 mod local;
 mod shelf;
 mod step;
+mod sweep;
 
+pub use self::dbos::Dbos;
 pub use engine::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped};
 pub use local::Local;
 pub use step::{Repeat, step};

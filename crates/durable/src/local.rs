@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::halt::Halt;
 use crate::shelf::{Shelf, Standing};
 use crate::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped};
 
@@ -30,29 +31,6 @@ struct Inner {
     tasks: TaskTracker,
     /// Counts ends of runs and messages.
     news: watch::Sender<u64>,
-}
-
-/// How one execution is told that it must stop.
-#[derive(Default)]
-pub(crate) struct Halt {
-    token: CancellationToken,
-    why: OnceLock<Stopped>,
-}
-
-impl Halt {
-    pub(crate) fn stop(&self, why: Stopped) {
-        // The first reason is the telling one.
-        self.why.set(why).unwrap_or_default();
-        self.token.cancel();
-    }
-
-    pub(crate) fn token(&self) -> &CancellationToken {
-        &self.token
-    }
-
-    pub(crate) fn why(&self) -> Option<Stopped> {
-        self.why.get().cloned()
-    }
 }
 
 impl Local {

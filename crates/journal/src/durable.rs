@@ -71,6 +71,11 @@ impl Journal {
         self.shared.writer()
     }
 
+    /// Whether the others have seen this process live so lately that they cannot have given it up.
+    pub fn is_seen(&self) -> bool {
+        !self.is_shared() || self.shared.seen().elapsed() < liveness::CERTAIN_FOR
+    }
+
     /// Says that somebody in this process hands over the runs of writers that are gone: these are
     /// then kept until [`Journal::forget_writers`].
     pub fn hands_over(&self) {

@@ -24,6 +24,9 @@ const GONE_AFTER: &str = "5 seconds";
 /// The same, for those who have not been able to look for so long themselves.
 pub(crate) const GONE_AFTER_TIME: Duration = Duration::from_secs(5);
 
+/// For how long after it was seen a writer is certain not to be given up.
+pub(crate) const CERTAIN_FOR: Duration = Duration::from_secs(4);
+
 /// After how long a writer that is gone is forgotten once its runs are handed over.
 const FORGOTTEN_AFTER: &str = "1 day";
 

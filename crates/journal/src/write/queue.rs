@@ -49,6 +49,8 @@ pub(crate) struct Shared {
     next_ordinal: AtomicU64,
     /// See [`Shared::writer`]; 0 for none.
     writer: AtomicI64,
+    /// When this process was last seen to live.
+    seen: Mutex<Instant>,
     /// Somebody in this process hands over the runs of writers that are gone.
     pub(crate) hands_over: AtomicBool,
     /// The durable runs of this process.
@@ -218,6 +220,7 @@ impl Shared {
             wake: Condvar::new(),
             next_ordinal: AtomicU64::new(0),
             writer: AtomicI64::new(0),
+            seen: Mutex::new(Instant::now()),
             hands_over: AtomicBool::new(false),
             durable: Mutex::default(),
             at_work: AtomicUsize::new(0),
@@ -266,6 +269,14 @@ impl Shared {
     /// The number of this process among those that write; none while the others think it gone.
     pub(crate) fn writer(&self) -> Option<i64> {
         Some(self.writer.load(Ordering::Acquire)).filter(|writer| *writer > 0)
+    }
+
+    pub(crate) fn seen(&self) -> Instant {
+        *self.seen.lock()
+    }
+
+    pub(crate) fn set_seen(&self, when: Instant) {
+        *self.seen.lock() = when;
     }
 
     pub(crate) fn set_writer(&self, writer: Option<i64>) {

@@ -129,6 +129,7 @@ impl Writer {
     fn try_show(&mut self) -> Result<(), JournalError> {
         self.reconnect()?;
         let connection = &self.batcher.connection;
+        let now = Instant::now();
         let is_known = match self.batcher.writer {
             Some(writer) => liveness::show(connection, writer)?,
             None => true,
@@ -141,8 +142,13 @@ impl Writer {
             if !hands_over || !liveness::is_awaited(connection, self.presence.name())? {
                 self.batcher.writer = Some(register(connection, &self.store, &self.presence)?);
                 self.shared.set_writer(self.batcher.writer);
+                self.shared.set_seen(now);
             }
-        } else if self.steady.elapsed() >= liveness::GONE_AFTER_TIME
+        } else {
+            self.shared.set_seen(now);
+        }
+        if is_known
+            && self.steady.elapsed() >= liveness::GONE_AFTER_TIME
             && liveness::has_gone(connection)?
         {
             let store = &self.store;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_access::Tokens;
-use mcpgraph_durable::{Engine, Local};
+use mcpgraph_durable::{Dbos, Engine, Local};
 use mcpgraph_journal::{Journal, JournalOptions, Retention};
 
 use super::args::HistoryArgs;
@@ -24,10 +24,11 @@ impl HistoryArgs {
     }
 
     /// What has durable runs executed to their end.
-    pub(super) fn engine(journal: Option<&Arc<Journal>>) -> Arc<dyn Engine> {
-        match journal {
-            Some(journal) if !journal.is_shared() => Arc::new(Local::in_file(Arc::clone(journal))),
-            _ => Arc::new(Local::in_memory()),
+    pub(super) fn engine(&self, journal: Option<&Arc<Journal>>) -> Arc<dyn Engine> {
+        let Some(journal) = journal.cloned() else { return Arc::new(Local::in_memory()) };
+        match self.database() {
+            Ok(Some(url)) => Arc::new(Dbos::new(url, journal)),
+            _ => Arc::new(Local::in_file(journal)),
         }
     }
 

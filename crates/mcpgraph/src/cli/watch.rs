@@ -40,7 +40,7 @@ impl Watch {
         if let Some(shown) = &shown {
             register(&shown.metrics, journal.as_ref(), traces.as_ref());
         }
-        let durable = DurableRuns::new(HistoryArgs::engine(journal.as_ref()));
+        let durable = DurableRuns::new(history.engine(journal.as_ref()));
         Self { journal, durable, traces, shown }
     }
 

@@ -2,5 +2,6 @@
 //! with a server that counts what was really called.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod replicas;
 mod restarted;
 mod world;

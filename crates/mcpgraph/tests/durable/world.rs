@@ -82,6 +82,15 @@ impl World {
         text.lines().filter_map(|found| found.strip_prefix(&line)).map(str::to_owned).collect()
     }
 
+    /// Whether a run is at the node in the middle.
+    pub(crate) fn is_in_the_middle(&self) -> bool {
+        let is_waiting = || {
+            let reached = self.run().and_then(|run| run.reached);
+            reached.is_some_and(|reached| &*reached.node == "middle")
+        };
+        self.count("begin", "middle") > 0 || is_waiting()
+    }
+
     /// The latest run.
     pub(crate) fn run(&self) -> Option<RunSummary> {
         let journal = self.journal()?;

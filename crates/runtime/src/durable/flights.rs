@@ -47,9 +47,10 @@ impl<'a> Flight<'a> {
 
     /// Makes the call, if that is not under way; it is given up after `time`.
     pub(super) fn start(&mut self, effects: &'a dyn Effects, time: Option<Duration>) {
-        if let State::Pending(pending) = std::mem::replace(&mut self.state, State::Taken) {
-            self.state = State::UnderWay(pending.make(effects, time).boxed());
-        }
+        self.state = match std::mem::replace(&mut self.state, State::Taken) {
+            State::Pending(pending) => State::UnderWay(pending.make(effects, time).boxed()),
+            other => other,
+        };
     }
 
     /// Waits for its end. It is taken with [`Flight::take`].

@@ -1,0 +1,459 @@
+//! DBOS on PostgreSQL: the engine of several processes on several machines.
+//!
+//! A run is a workflow of DBOS, which keeps its input, its steps and its outcome, and has every
+//! workflow executed that is on its queue. What is added here: whose workflows go back to the queue
+//! because their process is gone (see [`super::sweep`]), and where the places of steps are.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use dbos::sysdb::postgres::{self, PostgresSystemDatabase, Settings};
+use dbos::sysdb::types::{Message as DbosMessage, Outcome, StepTiming, Timestamp, WorkflowStatus};
+use dbos::sysdb::{Error, SystemDatabase};
+use dbos::{Config, DBOS, StartOptions, WorkflowRef};
+use mcpgraph_journal::{Journal, RunId};
+use mcpgraph_value::Value;
+use parking_lot::Mutex;
+use tokio::sync::{OnceCell, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::halt::Halt;
+use crate::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped, sweep};
+
+/// Whose workflows these are among others in the database.
+const APPLICATION: &str = "mcpgraph";
+
+/// The schema that DBOS keeps its tables in.
+const SCHEMA: &str = "mcpgraph_dbos";
+
+/// Which executions understand each other's steps. It changes when the places of steps do, and with
+/// nothing else, so that runs go on after an update.
+pub(crate) const VERSION: &str = "1";
+
+/// The name of the one workflow there is.
+const WORKFLOW: &str = "run";
+
+/// How JSON is marked that is kept.
+const JSON: &str = "json";
+
+/// How many connections DBOS has for its own work, and how many steps have.
+const CONNECTIONS: u32 = 4;
+
+/// How often it is looked for the end of a run that another process executes.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How often it is looked whether this process is seen to live, while that is not certain.
+const WAIT_FOR_CERTAINTY: Duration = Duration::from_millis(50);
+
+/// The engine of several processes, on DBOS.
+pub struct Dbos(Arc<Inner>);
+
+pub(crate) struct Inner {
+    url: String,
+    pub(crate) journal: Arc<Journal>,
+    executor: OnceLock<Weak<dyn Executor>>,
+    opened: OnceCell<Opened>,
+    pub(crate) running: Mutex<HashMap<RunId, Arc<Halt>>>,
+    /// Counts ends of runs.
+    news: watch::Sender<u64>,
+    pub(crate) closing: CancellationToken,
+}
+
+/// DBOS at work.
+struct Opened {
+    dbos: DBOS,
+    workflow: WorkflowRef<String, String>,
+    database: Arc<PostgresSystemDatabase>,
+}
+
+impl Dbos {
+    /// An engine in the database of a URL, in which the journal is, too.
+    pub fn new(url: &str, journal: Arc<Journal>) -> Self {
+        Self(Arc::new(Inner {
+            url: url.to_owned(),
+            journal,
+            executor: OnceLock::new(),
+            opened: OnceCell::new(),
+            running: Mutex::default(),
+            news: watch::Sender::new(0),
+            closing: CancellationToken::new(),
+        }))
+    }
+}
+
+#[async_trait]
+impl Engine for Dbos {
+    fn serve(&self, executor: Weak<dyn Executor>, takes_over: bool) {
+        if self.0.executor.set(executor).is_err() || !takes_over {
+            return;
+        }
+        let inner = Arc::clone(&self.0);
+        tokio::spawn(async move {
+            while let Err(error) = inner.opened().await {
+                tracing::warn!(%error, "durable runs of others do not go on here yet");
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_secs(1)) => {}
+                    () = inner.closing.cancelled() => return,
+                }
+            }
+        });
+    }
+
+    async fn start(&self, run: RunId, input: Value) -> Result<(), DurableError> {
+        let opened = self.0.opened().await?;
+        self.0.certain().await?;
+        let id = run.to_string();
+        let options = StartOptions { workflow_id: Some(&id), ..StartOptions::default() };
+        let handle = opened.workflow.start_with(input.to_json(), options).await;
+        let handle = handle.map_err(|error| DurableError::Unusable(error.to_string()))?;
+        let inner = Arc::clone(&self.0);
+        tokio::spawn(async move {
+            // What it came to is read from the database, where it is for everybody.
+            drop(handle.result().await);
+            inner.tell();
+        });
+        Ok(())
+    }
+
+    async fn outcome(&self, run: RunId) -> Result<Ended, DurableError> {
+        let mut news = self.0.news.subscribe();
+        loop {
+            match self.look(run).await {
+                Ok(Some(ended)) => return Ok(ended),
+                Ok(None) => {}
+                Err(DurableError::Unusable(error)) if !self.0.closing.is_cancelled() => {
+                    tracing::debug!(%run, error, "the end of a run cannot be looked for");
+                }
+                Err(error) => return Err(error),
+            }
+            drop(tokio::time::timeout(LOOK_EVERY, news.changed()).await);
+        }
+    }
+
+    async fn look(&self, run: RunId) -> Result<Option<Ended>, DurableError> {
+        let opened = self.0.opened().await?;
+        let found = opened.database.get_workflow(&run.to_string()).await.map_err(unusable)?;
+        let found = found.ok_or(DurableError::Unknown(run))?;
+        match found.status {
+            WorkflowStatus::Success => {
+                let text: Option<String> =
+                    found.output.as_deref().and_then(|output| serde_json::from_str(output).ok());
+                let value = text.and_then(|text| Value::from_json(&text).ok());
+                let value = value.ok_or_else(|| {
+                    DurableError::Unusable("what a run came to cannot be read".to_owned())
+                })?;
+                Ok(Some(Ended::Value(value)))
+            }
+            status if status.is_terminal() => Ok(Some(Ended::Cancelled)),
+            _ => Ok(None),
+        }
+    }
+
+    async fn cancel(&self, run: RunId) -> Result<(), DurableError> {
+        let opened = self.0.opened().await?;
+        let id = run.to_string();
+        let cancelled = opened.database.cancel_workflows(&[&id], false, None).await;
+        let cancelled = cancelled.map_err(unusable)?;
+        if !cancelled.is_empty()
+            && let Some(halt) = self.0.running.lock().get(&run)
+        {
+            halt.stop(Stopped::Cancelled);
+        }
+        self.0.tell();
+        Ok(())
+    }
+
+    async fn send(&self, run: RunId, message: Message) -> Result<bool, DurableError> {
+        match self.look(run).await {
+            Ok(None) => {}
+            Ok(Some(_)) | Err(DurableError::Unknown(_)) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        let opened = self.0.opened().await?;
+        let (id, text) = (run.to_string(), message.value.to_json());
+        let key = format!("{id}/{}/{}", message.topic, message.key);
+        let message = DbosMessage {
+            destination_id: &id,
+            topic: Some(&message.topic),
+            message: &text,
+            idempotency_key: Some(&key),
+        };
+        match opened.database.send_message(&message, Some(JSON), None, false).await {
+            Ok(()) => Ok(true),
+            Err(Error::NonExistentWorkflow { .. }) => Ok(false),
+            Err(error) => Err(unusable(error)),
+        }
+    }
+
+    fn is_lasting(&self) -> bool {
+        true
+    }
+
+    async fn close(&self) {
+        self.0.closing.cancel();
+        for halt in self.0.running.lock().values() {
+            halt.stop(Stopped::Unusable("the process ends".to_owned()));
+        }
+        if let Some(opened) = self.0.opened.get() {
+            opened.dbos.shutdown().await;
+            opened.database.close().await;
+        }
+    }
+}
+
+impl Inner {
+    fn tell(&self) {
+        self.news.send_modify(|count| *count += 1);
+    }
+
+    /// DBOS, which is started when it is first needed.
+    async fn opened(self: &Arc<Self>) -> Result<&Opened, DurableError> {
+        self.opened.get_or_try_init(|| self.open()).await
+    }
+
+    /// The database behind DBOS, once that was started.
+    pub(crate) fn database(&self) -> Option<Arc<PostgresSystemDatabase>> {
+        self.opened.get().map(|opened| Arc::clone(&opened.database))
+    }
+
+    async fn open(self: &Arc<Self>) -> Result<Opened, DurableError> {
+        let failed = |error: dbos::Error| DurableError::Unusable(error.to_string());
+        self.journal.hands_over();
+        let dbos = DBOS::new(Config {
+            app_version: Some(VERSION.to_owned()),
+            executor_id: Some(self.journal.name().to_string()),
+            schema: SCHEMA.to_owned(),
+            max_connections: CONNECTIONS,
+            ..Config::new(APPLICATION, &self.url)
+        });
+        let inner = Arc::downgrade(self);
+        let workflow = dbos
+            .register_workflow(WORKFLOW, move |input: String| {
+                let inner = inner.clone();
+                async move { executed(inner, input).await }
+            })
+            .map_err(failed)?;
+        dbos.launch().await.map_err(failed)?;
+        let config = postgres::Config {
+            max_connections: CONNECTIONS,
+            migrate: false,
+            settings: Settings {
+                schema: SCHEMA,
+                executor_id: Some(self.journal.name()),
+                application_name: Some(APPLICATION),
+                ..Settings::default()
+            },
+            ..postgres::Config::new(&self.url)
+        };
+        let database = Arc::new(PostgresSystemDatabase::connect(&config).await.map_err(unusable)?);
+        database.start_notifications().await;
+        tokio::spawn(sweep::sweep(Arc::downgrade(self), self.closing.clone()));
+        Ok(Opened { dbos, workflow, database })
+    }
+
+    /// Waits until the others are known to see that this process lives.
+    async fn certain(&self) -> Result<i64, Stopped> {
+        loop {
+            if let Some(presence) = self.journal.presence()
+                && self.journal.is_seen()
+            {
+                return Ok(presence);
+            }
+            if self.closing.is_cancelled() {
+                return Err(Stopped::Unusable("the process ends".to_owned()));
+            }
+            tokio::time::sleep(WAIT_FOR_CERTAINTY).await;
+        }
+    }
+}
+
+/// The workflow: executes a run.
+async fn executed(inner: Weak<Inner>, input: String) -> dbos::Result<String> {
+    let id = dbos::workflow_id().unwrap_or_default();
+    let interrupted = || dbos::Error::Interrupted { workflow_id: id.clone() };
+    let inner = inner.upgrade().ok_or_else(interrupted)?;
+    let run: RunId = id.parse().map_err(|_| interrupted())?;
+    let executor = inner.executor.get().and_then(Weak::upgrade).ok_or_else(interrupted)?;
+    let database = inner.database_soon().await.ok_or_else(interrupted)?;
+    let presence = inner.certain().await.map_err(|_| interrupted())?;
+    let halt = Arc::new(Halt::default());
+    if inner.running.lock().try_insert_new(run, &halt).is_err() {
+        return Err(interrupted());
+    }
+    let steps = Arc::new(DbosSteps {
+        engine: Arc::clone(&inner),
+        database,
+        id: id.clone(),
+        mark: RunId::new().to_string(),
+        presence,
+        halt,
+        taken: AtomicU32::new(0),
+    });
+    let value = Value::from_json(&input).unwrap_or_default();
+    let _leave = Leave { inner: Arc::clone(&inner), run };
+    match executor.execute(run, value, steps).await {
+        Ok(value) => Ok(value.to_json()),
+        Err(stopped) => {
+            tracing::debug!(%run, %stopped, "a durable run stopped here");
+            Err(interrupted())
+        }
+    }
+}
+
+impl Inner {
+    /// The database; a run may be taken from the queue in the moment before it is there.
+    async fn database_soon(&self) -> Option<Arc<PostgresSystemDatabase>> {
+        while !self.closing.is_cancelled() {
+            if let Some(database) = self.database() {
+                return Some(database);
+            }
+            tokio::time::sleep(WAIT_FOR_CERTAINTY).await;
+        }
+        None
+    }
+}
+
+/// Counts a run no longer among those that are executed here, however that ends.
+struct Leave {
+    inner: Arc<Inner>,
+    run: RunId,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.inner.running.lock().remove(&self.run);
+    }
+}
+
+trait Insert {
+    fn try_insert_new(&mut self, run: RunId, halt: &Arc<Halt>) -> Result<(), ()>;
+}
+
+impl Insert for HashMap<RunId, Arc<Halt>> {
+    /// Adds a run that is not there.
+    fn try_insert_new(&mut self, run: RunId, halt: &Arc<Halt>) -> Result<(), ()> {
+        if self.contains_key(&run) {
+            return Err(());
+        }
+        self.insert(run, Arc::clone(halt));
+        Ok(())
+    }
+}
+
+/// The engine as one execution sees it.
+struct DbosSteps {
+    engine: Arc<Inner>,
+    database: Arc<PostgresSystemDatabase>,
+    /// The run.
+    id: String,
+    mark: String,
+    /// The number under which the others knew this process when the execution began.
+    presence: i64,
+    halt: Arc<Halt>,
+    taken: AtomicU32,
+}
+
+impl DbosSteps {
+    /// Whether the execution may go on: nobody has taken the run over. Where the others may have
+    /// given this process up without its knowing, it waits until it knows.
+    async fn check(&self) -> Result<(), Stopped> {
+        if let Some(why) = self.halt.why() {
+            return Err(why);
+        }
+        if self.engine.certain().await? == self.presence { Ok(()) } else { Err(Stopped::Elsewhere) }
+    }
+}
+
+#[async_trait]
+impl Steps for DbosSteps {
+    fn place(&self, name: &str) -> Place {
+        Place { number: self.taken.fetch_add(2, Ordering::Relaxed), name: name.into() }
+    }
+
+    async fn recall(&self, place: &Place) -> Result<Option<Value>, Stopped> {
+        self.check().await?;
+        let found = self.database.check_step(&self.id, step_id(place)?, &place.name).await;
+        match found.map_err(stopped)? {
+            Some(step) => step.output.as_deref().map(value).transpose(),
+            None => Ok(None),
+        }
+    }
+
+    async fn keep(&self, place: &Place, kept: Value) -> Result<Value, Stopped> {
+        self.check().await?;
+        let now = Timestamp::now();
+        let timing = StepTiming { started_at: now, completed_at: now };
+        let text = kept.to_json();
+        let outcome = Outcome::Output(Some(&text));
+        let recorded = self
+            .database
+            .record_step(&self.id, step_id(place)?, &place.name, outcome, Some(JSON), Some(timing))
+            .await;
+        match recorded {
+            Ok(()) => Ok(kept),
+            // Another execution of the run was first, and what it kept is what counts.
+            Err(Error::StepAlreadyRecorded { .. }) => {
+                self.recall(place).await?.ok_or(Stopped::Elsewhere)
+            }
+            Err(error) => Err(stopped(error)),
+        }
+    }
+
+    async fn receive(
+        &self,
+        place: &Place,
+        topic: &str,
+        until: SystemTime,
+    ) -> Result<Option<Value>, Stopped> {
+        self.check().await?;
+        let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+        let step = step_id(place)?;
+        let received = self.database.recv(&self.id, step, step + 1, Some(topic), left);
+        tokio::select! {
+            biased;
+            () = self.halt.token().cancelled() => {
+                Err(self.halt.why().unwrap_or(Stopped::Elsewhere))
+            }
+            received = received => match received.map_err(stopped)? {
+                Some(message) => value(&message.value).map(Some),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    fn stopped(&self) -> &CancellationToken {
+        self.halt.token()
+    }
+
+    fn why(&self) -> Option<Stopped> {
+        self.halt.why()
+    }
+}
+
+fn step_id(place: &Place) -> Result<i32, Stopped> {
+    i32::try_from(place.number)
+        .map_err(|_| Stopped::Unusable("the run has too many steps".to_owned()))
+}
+
+fn value(json: &str) -> Result<Value, Stopped> {
+    Value::from_json(json)
+        .map_err(|error| Stopped::Unusable(format!("what a step kept cannot be read: {error}")))
+}
+
+fn stopped(error: Error) -> Stopped {
+    match error {
+        Error::WorkflowCancelled { .. } => Stopped::Cancelled,
+        other => Stopped::Unusable(other.to_string()),
+    }
+}
+
+fn unusable(error: Error) -> DurableError {
+    DurableError::Unusable(error.to_string())
+}
