@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dbos::sysdb::types::{WorkflowFilter, WorkflowStatus};
 use dbos::sysdb::{INTERNAL_QUEUE, SystemDatabase};
-use mcpgraph_journal::RunId;
+use mcpgraph_journal::{Journal, JournalError, RunId};
 use tokio_util::sync::CancellationToken;
 
 use crate::dbos::{Inner, VERSION};
@@ -42,7 +42,7 @@ impl Inner {
     /// does not matter how many processes do, or whether one of them dies meanwhile.
     async fn hand_over(self: &Arc<Self>) -> Result<(), DurableError> {
         let Some(database) = self.database() else { return Ok(()) };
-        let gone = self.with_journal(|journal| journal.gone_writers()).await?;
+        let gone = self.with_journal(Journal::gone_writers).await?;
         if gone.is_empty() {
             return Ok(());
         }
@@ -116,9 +116,7 @@ impl Inner {
 
     async fn with_journal<T: Send + 'static>(
         &self,
-        body: impl FnOnce(&mcpgraph_journal::Journal) -> Result<T, mcpgraph_journal::JournalError>
-        + Send
-        + 'static,
+        body: impl FnOnce(&Journal) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<T, DurableError> {
         let journal = Arc::clone(&self.journal);
         let done = tokio::task::spawn_blocking(move || body(&journal)).await;
