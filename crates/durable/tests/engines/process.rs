@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcpgraph_durable::{Ended, Engine, Executor, Local, Repeat, Steps, Stopped, step};
+use mcpgraph_durable::{Dbos, Ended, Engine, Executor, Local, Repeat, Steps, Stopped, step};
 use mcpgraph_journal::{Journal, JournalOptions, RunId};
+use mcpgraph_testkit::PostgresServer;
 use mcpgraph_value::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -19,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) enum Home {
     Memory,
     Folder(TempDir),
+    Database(PostgresServer),
 }
 
 /// What a run does.
@@ -50,7 +52,9 @@ impl Home {
 
     /// Everything that keeps runs after the end of a process.
     pub(crate) fn lasting() -> Vec<Self> {
-        vec![Self::Folder(tempfile::tempdir().unwrap())]
+        let folder = Self::Folder(tempfile::tempdir().unwrap());
+        let database = PostgresServer::start().map(Self::Database);
+        std::iter::once(folder).chain(database).collect()
     }
 
     /// Starts a process whose runs do this.
@@ -65,6 +69,11 @@ impl Home {
         let engine: Arc<dyn Engine> = match self {
             Self::Memory => Arc::new(Local::in_memory()),
             Self::Folder(folder) => Arc::new(Local::in_file(journal(folder.path()))),
+            Self::Database(server) => {
+                let url = server.url();
+                let journal = Journal::open_postgres(&url, JournalOptions::default()).unwrap();
+                Arc::new(Dbos::new(&url, Arc::new(journal)))
+            }
         };
         let executor = Arc::new(Script(Box::new(move |input, steps| Box::pin(body(input, steps)))));
         let weak = Arc::downgrade(&executor);
