@@ -16,6 +16,10 @@ const MAX_SESSIONS: usize = 100_000;
 /// How often an answer is looked for, should nobody say that it is there.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How long the end of a session is kept from its client: who asks another process right after it
+/// should find the session gone there, and that process has to hear of it first.
+const SPREAD: Duration = Duration::from_millis(250);
+
 /// The longest word that is passed from process to process.
 const MAX_WORD_BYTES: usize = 4096;
 
@@ -105,6 +109,7 @@ impl SessionStore for SharedSessions {
             .ask(move |journal| Ok(journal.unshelve(Shelf::Sessions, &name)?.is_some()))
             .await?;
         self.announce(News::Session(key.into())).await;
+        tokio::time::sleep(SPREAD).await;
         Ok(was_there)
     }
 

@@ -20,7 +20,7 @@ fn every_client_calls_graph_tools_over_http() {
     check_every_client(&environment, &server.to_json());
 }
 
-fn check_every_client(environment: &Environment, server: &Value) {
+pub(crate) fn check_every_client(environment: &Environment, server: &Value) {
     let calls = [
         Call::new("divide", json!({"dividend": 47})),
         Call::new("greet", json!({"name": "you"})),

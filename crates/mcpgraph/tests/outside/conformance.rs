@@ -38,7 +38,7 @@ fn passes_the_suite_with_an_http_upstream() {
     check(fixture.to_json());
 }
 
-fn fixture() -> Option<Program> {
+pub(crate) fn fixture() -> Option<Program> {
     let fixture = environment::fixture_server()?;
     Some(GRAPHS.iter().fold(fixture, |fixture, tool| fixture.arg("--without").arg(tool)))
 }
@@ -48,8 +48,13 @@ fn check(mut upstream: Value) {
     upstream["expose"] = json!({"prefix": "none"});
     let product = Product::with_server("conformance.yaml", "fixture", &upstream);
     let server = product.over_http();
+    passes(&environment, &server.url("/mcp"));
+}
+
+/// Holds what is at a URL to every requirement.
+pub(crate) fn passes(environment: &Environment, url: &str) {
     for (version, checks) in REQUIREMENTS {
-        let totals = conformance::run(&environment, &server.url("/mcp"), version);
+        let totals = conformance::run(environment, url, version);
         assert_eq!(totals.failed, 0, "{version}");
         assert!(totals.passed >= checks, "{version}: {totals:?}, not {checks}");
     }

@@ -10,5 +10,6 @@ mod conformance;
 mod equivalence;
 mod npm_servers;
 mod product;
+mod replicas;
 mod servers;
 mod workflows;

@@ -35,8 +35,18 @@ impl Product {
 
     /// Starts it as an HTTP server.
     pub(crate) fn over_http(&self) -> HttpServer {
+        self.serve(binary())
+    }
+
+    /// Starts it as an HTTP server with a store that others use, too.
+    pub(crate) fn with_store(&self, store: &str) -> HttpServer {
+        self.serve(binary().env("MCPGRAPH_STORE", store))
+    }
+
+    fn serve(&self, program: Program) -> HttpServer {
         HttpServer::start(|port| {
-            self.files(binary().arg("serve")).arg("--http").arg(format!("127.0.0.1:{port}"))
+            let program = program.clone().arg("serve");
+            self.files(program).arg("--http").arg(format!("127.0.0.1:{port}"))
         })
     }
 

@@ -78,7 +78,7 @@ impl Drop for Replica {
     }
 }
 
-/// Two replicas behind a load balancer.
+/// Three replicas behind a load balancer.
 pub(crate) struct Cluster {
     pub(crate) store: String,
     pub(crate) replicas: Vec<Replica>,
@@ -86,9 +86,9 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Two processes that `serve` with a store.
+    /// Three processes that `serve` with a store.
     pub(crate) fn start(store: String, serve: impl Fn(&mut Command)) -> Self {
-        let replicas: Vec<Replica> = (0..2)
+        let replicas: Vec<Replica> = (0..3)
             .map(|_| {
                 let mut command = product(&store);
                 serve(&mut command);
@@ -99,7 +99,7 @@ impl Cluster {
         Self { store, replicas, proxy }
     }
 
-    /// Two processes that serve a graph file.
+    /// Three processes that serve a graph file.
     pub(crate) fn of_graph(store: String, graph: &Path) -> Self {
         Self::start(store, |command| {
             command.args(["serve", "-g"]).arg(graph);
