@@ -15,6 +15,7 @@ use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::HeaderParameter;
 use mcpgraph_mcp::server::{Broadcaster, Call, Client, Description, Service};
 use mcpgraph_mcp::version::Era;
+use mcpgraph_runtime::Questions;
 use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::{Map, Value};
 use serde_json::json;
@@ -228,7 +229,9 @@ impl Gateway {
             params.insert("arguments".to_owned(), arguments);
         }
         let result = self.pass_named(&server, &inner, call, params).await?;
-        self.tasks.notice(&server, &call.client, &result);
+        let questions = offer.runtime().questions();
+        let journal = questions.as_ref().map(Questions::journal);
+        self.tasks.notice(&server, &call.client, &result, journal).await;
         Ok(result)
     }
 
@@ -310,9 +313,11 @@ impl Gateway {
             return answer;
         }
         about(call, &id);
+        let questions = view.offer.runtime().questions();
         let server = self
             .tasks
-            .server(&id, &call.client)
+            .server(&id, &call.client, questions.as_ref().map(Questions::journal))
+            .await
             .filter(|server| view.grant.sees_some_of(server))
             .ok_or_else(|| RpcError::invalid_params(format!("Unknown task: {id}")))?;
         relay::pass(&self.parking, &self.upstreams, &server, call, params).await

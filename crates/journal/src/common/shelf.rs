@@ -14,6 +14,8 @@ pub enum Shelf {
     Conversations,
     /// Sessions of clients.
     Sessions,
+    /// Tasks of servers, and whose they are.
+    Tasks,
 }
 
 /// Something on a shelf.
@@ -43,6 +45,7 @@ impl Shelf {
         match self {
             Self::Conversations => "conversations",
             Self::Sessions => "sessions",
+            Self::Tasks => "tasks",
         }
     }
 }

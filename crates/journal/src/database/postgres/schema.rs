@@ -3,7 +3,7 @@
 use super::{Access, Client, DatabaseError, Result};
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 4] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
+const MIGRATIONS: [&str; 5] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5];
 
 /// The tables are those of the file (see `sqlite/file.rs`). Texts are ordered by their bytes, as
 /// there.
@@ -155,6 +155,18 @@ CREATE INDEX questions_pending ON mcpgraph.questions (asked) WHERE state = 'pend
 
 /// A writer that is gone (1) stays: its durable runs have to be handed over (2).
 const FORMAT_4: &str = "ALTER TABLE mcpgraph.writers ADD COLUMN gone BIGINT NOT NULL DEFAULT 0;";
+
+/// Tasks of servers: any process knows whose they are.
+const FORMAT_5: &str = "
+CREATE TABLE mcpgraph.tasks (
+    name TEXT PRIMARY KEY,
+    base TEXT NOT NULL,
+    state TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    used BIGINT NOT NULL
+);
+CREATE INDEX tasks_by_use ON mcpgraph.tasks (used);
+";
 
 /// Brings the tables up to date. Any number of processes may do so at once: one does it, the others
 /// wait.

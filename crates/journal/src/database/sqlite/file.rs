@@ -16,8 +16,8 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 7] =
-    [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7];
+const MIGRATIONS: [&str; 8] =
+    [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7, FORMAT_8];
 
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -222,6 +222,18 @@ CREATE TABLE durable_messages (
     taken INTEGER NOT NULL DEFAULT 0,
     UNIQUE (run, topic, key)
 );
+";
+
+/// Tasks of servers: any process knows whose they are.
+const FORMAT_8: &str = "
+CREATE TABLE tasks (
+    name TEXT PRIMARY KEY,
+    base TEXT NOT NULL,
+    state TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    used INTEGER NOT NULL
+);
+CREATE INDEX tasks_by_use ON tasks (used);
 ";
 
 /// The path of the file in a folder.
