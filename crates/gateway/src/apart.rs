@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcpgraph_engine::{ErrorKind, Event, RunError};
 use mcpgraph_journal::{Journal, JournalError, Question, RunId, RunStatus};
-use mcpgraph_runtime::{Execution, Finished, Questions};
+use mcpgraph_runtime::{DurableError, Execution, Finished, Questions, Runtime};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -63,26 +63,27 @@ impl Apart {
         });
     }
 
-    /// Ends a run; false if this process does not execute it.
-    pub(crate) fn cancel(&self, run: RunId) -> bool {
-        let going = self.0.lock();
-        let found = going.get(&run).filter(|going| going.finished.borrow().is_none());
-        if let Some(going) = found {
-            going.cancel.cancel();
+    /// Ends a run, wherever it is executed.
+    pub(crate) async fn cancel(&self, runtime: &Runtime, run: RunId) {
+        let here = self.0.lock().get(&run).map(|going| going.cancel.clone());
+        match (here, runtime.durable()) {
+            (Some(cancel), _) => cancel.cancel(),
+            (None, Some(durable)) => durable.cancel(run).await,
+            (None, None) => {}
         }
-        found.is_some()
     }
 
     /// What a run comes to next, wherever it is executed. A question that waits comes first.
     pub(crate) async fn next(
         &self,
+        runtime: &Runtime,
         questions: &Questions,
         run: RunId,
     ) -> Result<Next, JournalError> {
         let mut follower = questions.journal().follow(Some(run));
         let mut here = self.0.lock().get(&run).map(|going| going.finished.clone());
         loop {
-            if let Some(next) = self.look(questions, run).await? {
+            if let Some(next) = self.look(runtime, questions, run).await? {
                 return Ok(next);
             }
             let ended = async {
@@ -103,6 +104,7 @@ impl Apart {
     /// What a run has come to, or asks; none while it is busy.
     pub(crate) async fn look(
         &self,
+        runtime: &Runtime,
         questions: &Questions,
         run: RunId,
     ) -> Result<Option<Next>, JournalError> {
@@ -116,6 +118,17 @@ impl Apart {
         }
         if here.is_some() {
             return Ok(None);
+        }
+        if let Some(durable) = runtime.durable() {
+            match durable.look(run).await {
+                Ok(finished) => return Ok(finished.map(|ended| Next::Finished(Arc::new(ended)))),
+                // It is not durable; what it came to is in its record.
+                Err(DurableError::Unknown(_)) => {}
+                Err(error) => {
+                    tracing::debug!(%run, %error, "it cannot be seen how a run stands");
+                    return Ok(None);
+                }
+            }
         }
         let journal = Arc::clone(questions.journal());
         let read = tokio::task::spawn_blocking(move || outcome(&journal, run)).await;

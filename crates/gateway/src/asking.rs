@@ -13,7 +13,7 @@ use mcpgraph_journal::{JournalError, Question, QuestionId, RunId};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_mcp::version::Era;
-use mcpgraph_runtime::{Execution, Questions, Refused, Reply};
+use mcpgraph_runtime::{Execution, Questions, Refused, Reply, Runtime};
 use mcpgraph_value::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -57,6 +57,7 @@ struct Elicited {
 
 /// What it takes to ask the caller of a request.
 struct Room<'a> {
+    runtime: &'a Runtime,
     apart: &'a Apart,
     questions: Questions,
     seal: &'a Seal,
@@ -64,7 +65,7 @@ struct Room<'a> {
 }
 
 impl Gateway {
-    /// Calls a tool that may ask, or goes on with a run whose question the call answers.
+    /// Calls a tool whose run goes on by itself: it may ask, or becomes a task. Or goes on with a run whose question the call answers.
     pub(crate) async fn call_asking(
         &self,
         view: &View,
@@ -92,7 +93,7 @@ impl Gateway {
         execution.origin.around = around;
         let run = execution.id;
         let begin = |execution| self.apart().begin(Arc::clone(&view.offer), execution);
-        if call.version().era() == Era::Modern && tasks::knows(&call.client) {
+        if tasks::wanted(call) {
             attend(call, execution, None, |execution| async { begin(execution) }).await;
             room.apart.in_store(&room.questions, run).await;
             return Ok(tasks::created(run, SystemTime::now()));
@@ -128,9 +129,10 @@ impl Gateway {
         }
     }
 
-    fn room<'a>(&'a self, view: &View, call: &'a Call) -> Option<Room<'a>> {
-        let questions = view.offer.runtime().questions()?;
-        Some(Room { apart: self.apart(), questions, seal: self.seal(), call })
+    fn room<'a>(&'a self, view: &'a View, call: &'a Call) -> Option<Room<'a>> {
+        let runtime = view.offer.runtime();
+        let (apart, questions, seal) = (self.apart(), runtime.questions()?, self.seal());
+        Some(Room { runtime, apart, questions, seal, call })
     }
 }
 
@@ -140,9 +142,11 @@ impl Room<'_> {
     async fn follow(&self, run: RunId, tool: &Tool, ahead: &mut Params) -> Result<Raw, RpcError> {
         loop {
             let next = tokio::select! {
-                next = self.apart.next(&self.questions, run) => next.map_err(|e| failed(&e))?,
+                next = self.apart.next(self.runtime, &self.questions, run) => {
+                    next.map_err(|error| failed(&error))?
+                }
                 () = self.call.cancel.cancelled() => {
-                    self.apart.cancel(run);
+                    self.apart.cancel(self.runtime, run).await;
                     return Err(RpcError::internal("the caller cancelled the call"));
                 }
             };

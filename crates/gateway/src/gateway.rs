@@ -207,7 +207,8 @@ impl Gateway {
         if let Some(tool) = offer.graph.tool(&name) {
             // Another tool of that name does not take the place of one that may not be seen.
             return if view.sees_own(&name) {
-                if offer.asks(&name) {
+                let takes_time = offer.takes_time(tool) && tasks::wanted(call);
+                if offer.asks(&name) || takes_time {
                     return self.call_asking(view, call, &params, tool, around).await;
                 }
                 let input = arguments(&params)?;
@@ -350,7 +351,8 @@ impl Gateway {
                 all.insert("extensions", Map::from_iter([(tasks::EXTENSION, found.clone())]));
             }
         }
-        if view.is_asked() && !all.contains_key("extensions") {
+        let has_tasks = view.own_tools().any(|tool| view.offer.takes_time(tool));
+        if has_tasks && !all.contains_key("extensions") {
             all.insert("extensions", Map::from_iter([(tasks::EXTENSION, Value::from(Map::new()))]));
         }
         all.into()

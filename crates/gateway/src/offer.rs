@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use mcpgraph_config::model::ServerDef;
-use mcpgraph_graph::Graph;
+use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_mcp::message::raw;
 use mcpgraph_mcp::mirror::{HeaderParameter, header_parameters};
 use mcpgraph_runtime::{Instruments, Runtime, World};
@@ -73,6 +73,11 @@ impl Offer {
 }
 
 impl Offer {
+    /// Whether calls of a tool become tasks, for those who can take one.
+    pub(crate) fn takes_time(&self, tool: &Tool) -> bool {
+        (tool.durable || self.asking.contains(&tool.name)) && self.runtime.is_recorded()
+    }
+
     /// Whether a call of a tool may ask people, and can: questions are kept in the store.
     pub(crate) fn asks(&self, tool: &str) -> bool {
         self.asking.contains(tool) && self.runtime.is_recorded()

@@ -8,7 +8,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use mcpgraph_journal::{Journal, JournalError, Shelf, Shelved};
 use mcpgraph_mcp::message::{Raw, RpcError, code};
-use mcpgraph_mcp::server::Client;
+use mcpgraph_mcp::server::{Call, Client};
+use mcpgraph_mcp::version::Era;
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -138,6 +139,12 @@ pub(crate) fn knows(client: &Client) -> bool {
     let capabilities = Value::from_json(client.capabilities.get()).unwrap_or_default();
     let extensions = capabilities.get("extensions");
     matches!(extensions.and_then(|all| all.get(EXTENSION)), Some(Value::Object(_)))
+}
+
+/// Whether a call that takes its time is to be a task: its client can take one, in the era that has
+/// them.
+pub(crate) fn wanted(call: &Call) -> bool {
+    call.version().era() == Era::Modern && knows(&call.client)
 }
 
 /// Refuses a client that did not.

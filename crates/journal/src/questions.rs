@@ -198,6 +198,24 @@ impl Journal {
         Ok(run.is_some())
     }
 
+    /// Takes back what a run that has ended still asks.
+    pub fn withdraw_questions(&self, run: RunId) -> Result<(), JournalError> {
+        let now = micros(SystemTime::now());
+        self.transact(|connection| {
+            let withdrawn = connection.execute(
+                "UPDATE questions SET state = 'withdrawn', ended = ?2
+                 WHERE run = ?1 AND state = 'pending'",
+                bound![&run, now],
+            )?;
+            if withdrawn > 0 {
+                connection.tell([run].into_iter())?;
+            }
+            Ok(())
+        })?;
+        self.shared.heard(Some(&[run]));
+        Ok(())
+    }
+
     fn transact<T>(
         &self,
         body: impl FnOnce(&Connection) -> Result<T, JournalError>,

@@ -4,6 +4,7 @@
 //! process may do: the one that asked, another replica, a command line.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use mcpgraph_diagnostics::{Code, codes};
@@ -43,6 +44,8 @@ pub struct Asker {
     pub tool: Arc<str>,
     /// Whose call it is.
     pub principal: Option<Arc<str>>,
+    /// Whether this execution has asked anything.
+    has_asked: Arc<AtomicBool>,
 }
 
 /// What a person says to a question.
@@ -182,7 +185,36 @@ pub(crate) async fn ask(call: EffectCall, ask: &Ask) -> Result<Value, RunError> 
 }
 
 impl Asker {
+    /// A run that may ask.
+    pub(crate) fn new(
+        journal: &Arc<Journal>,
+        run: RunId,
+        tool: &Arc<str>,
+        principal: Option<Arc<str>>,
+    ) -> Self {
+        Self {
+            questions: Questions::new(Arc::clone(journal)),
+            run,
+            tool: Arc::clone(tool),
+            principal,
+            has_asked: Arc::default(),
+        }
+    }
+
+    /// The run has ended: what it asked and nobody answered is taken back.
+    pub(crate) async fn ended(&self) {
+        if !self.has_asked.load(Ordering::Relaxed) {
+            return;
+        }
+        let run = self.run;
+        let done = self.questions.blocking(move |journal| journal.withdraw_questions(run)).await;
+        if let Err(error) = done {
+            tracing::warn!(%run, "the questions of a run could not be taken back: {error}");
+        }
+    }
+
     async fn asked(&self, question: NewQuestion) -> Question {
+        self.has_asked.store(true, Ordering::Relaxed);
         loop {
             let new = question.clone();
             match self.questions.blocking(move |journal| journal.ask(&new)).await {

@@ -27,8 +27,8 @@ use crate::evaluate::Evaluator;
 use crate::live::Entered;
 use crate::watch::Watchers;
 use crate::{
-    Asker, Caller, DebugSession, EffectCall, Effects, Finished, Instruments, Observer, Questions,
-    RunStart, Said, Silent, Wrapped,
+    Asker, Caller, DebugSession, DurableRuns, EffectCall, Effects, Finished, Instruments, Observer,
+    Questions, RunStart, Said, Silent, Wrapped,
 };
 
 /// Executes runs. One serves any number of them at once; they share nothing but it. A clone is the
@@ -132,6 +132,11 @@ impl Runtime {
         self.instruments.journal.as_ref().map(|journal| Questions::new(Arc::clone(journal)))
     }
 
+    /// Its durable runs; none where there are none.
+    pub fn durable(&self) -> Option<&Arc<DurableRuns>> {
+        self.instruments.durable.as_ref().filter(|durable| durable.is_serving())
+    }
+
     /// Executes a run to its end. A panic in it is its error and nobody else's.
     pub async fn execute(&self, execution: Execution) -> Finished {
         match &self.instruments.durable {
@@ -218,12 +223,9 @@ impl Runtime {
             }
             None => None,
         };
-        let asker = journal.as_ref().map(|journal| Asker {
-            questions: Questions::new(Arc::clone(journal)),
-            run: id,
-            tool: Arc::clone(&tool.name),
-            principal: origin.principal.clone(),
-        });
+        let asker = journal
+            .as_ref()
+            .map(|journal| Asker::new(journal, id, &tool.name, origin.principal.clone()));
         let mut watchers = Watchers::new(observers, recorder, caller);
         let span = log_span(id, &tool, &origin, &watchers);
         let run = match begun {
@@ -256,6 +258,9 @@ impl Runtime {
             happened: Vec::new(),
         };
         let ended = drive.until_it_ends().instrument(span).await;
+        if let (Ok(_), Some(asker)) = (&ended, &drive.asker) {
+            asker.ended().await;
+        }
         drive.watchers.committed().await;
         ended
     }

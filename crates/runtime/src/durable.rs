@@ -126,6 +126,18 @@ impl DurableRuns {
         }
     }
 
+    /// What a run has come to, wherever it is executed; none while it has not ended.
+    pub async fn look(&self, run: RunId) -> Result<Option<Finished>, DurableError> {
+        Ok(self.engine.look(run).await?.map(|ended| ended_as(run, ended)))
+    }
+
+    /// Ends a run, wherever it is executed.
+    pub async fn cancel(&self, run: RunId) {
+        if let Err(error) = self.engine.cancel(run).await {
+            tracing::warn!(%run, %error, "a durable run could not be cancelled");
+        }
+    }
+
     /// Executes a call to its end, wherever it ends. The caller's leaving cancels the run.
     pub(crate) async fn execute(&self, runtime: &Runtime, execution: Execution) -> Finished {
         let cancel = execution.cancel.clone();
@@ -140,9 +152,7 @@ impl DurableRuns {
             finished = &mut finished => return finished,
             () = cancel.cancelled() => {}
         }
-        if let Err(error) = self.engine.cancel(run).await {
-            tracing::warn!(%run, %error, "a durable run could not be cancelled");
-        }
+        self.cancel(run).await;
         finished.await
     }
 

@@ -36,6 +36,7 @@ pub use durable::{Definition, DurableRuns, Home};
 pub use effects::{EffectCall, Effects, Said, World, Wrapped};
 pub use finished::{FailedStep, Finished};
 pub use live::LiveRuns;
+pub use mcpgraph_durable::DurableError;
 pub use observe::{Instruments, Observer, RunObserver, RunStart};
 pub use replay::{Fork, ForkError, Record};
 pub use sessions::DebugSessions;

@@ -316,8 +316,10 @@ impl Run {
             self.attempt(id, now);
             return;
         }
-        let is_asking = matches!(step.state, State::Asking);
-        let limit = self.node(&self.steps[&id]).timeout.unwrap_or_default();
+        let node = self.node(&self.steps[&id]);
+        let limit = node.timeout.unwrap_or_default();
+        let asks = matches!(&node.kind, Kind::Call { target: Target::Ask(_), .. });
+        let is_asking = asks && matches!(self.steps[&id].state, State::Asking);
         self.stop_work(id, now);
         let error = if is_asking {
             RunError::unanswered(limit)

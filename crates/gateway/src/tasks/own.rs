@@ -75,7 +75,7 @@ impl Gateway {
             "tasks/get" => self.task(view, call, &questions, &summary).await,
             "tasks/update" => update(&questions, run, params).await,
             _ => {
-                self.apart().cancel(run);
+                self.apart().cancel(view.offer.runtime(), run).await;
                 Ok(raw(&json!({})))
             }
         })
@@ -88,7 +88,9 @@ impl Gateway {
         questions: &Questions,
         summary: &RunSummary,
     ) -> Result<Raw, RpcError> {
-        let next = self.apart().look(questions, summary.id).await.map_err(|e| failed(&e))?;
+        let runtime = view.offer.runtime();
+        let next = self.apart().look(runtime, questions, summary.id).await;
+        let next = next.map_err(|error| failed(&error))?;
         let ended = summary.started + summary.duration;
         let described = |status, changed| described(summary.id, status, summary.started, changed);
         Ok(raw(&match next {

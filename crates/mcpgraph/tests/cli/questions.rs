@@ -451,3 +451,102 @@ fn others_answer_too() {
     assert_eq!(text(&client.go_on(&handle, Value::Null)), "kept");
     assert!(listed().is_empty());
 }
+
+/// The process dies after every question; the next one takes the answers, from clients that are
+/// asked in rounds, by a handle and by a task.
+#[test]
+fn a_question_outlives_its_process() {
+    let world = World::new();
+    let token = world.token("mine");
+    let server = world.serve();
+    let rounds = Caller::new(&server, &token, asks()).call("send", to_ada())["result"].clone();
+    let handle = Caller::new(&server, &token, json!({})).call("send", json!({ "to": "Bob" }));
+    let handle = handle["result"]["structuredContent"]["handle"].clone();
+    let task =
+        Caller::new(&server, &token, takes_tasks()).call("send", json!({ "to": "Eve" }))["result"]
+            .clone();
+    assert_eq!(task["resultType"], "task", "{task}");
+    // Killed, not ended.
+    drop(server);
+    let server = world.serve();
+    let copies = json!({ "copies": 2 });
+    let rounds =
+        Caller::new(&server, &token, asks()).answer("send", to_ada(), &rounds, &accept(&copies));
+    assert_eq!(question(&rounds["result"]).1, "Are you sure?");
+    let sure = Caller::new(&server, &token, json!({})).go_on(&handle, copies.clone());
+    let second = &sure["result"]["structuredContent"];
+    assert_eq!(second["message"], "Are you sure?", "{sure}");
+    let get = |caller: &Caller<'_>| {
+        caller.request("tasks/get", json!({ "taskId": task["taskId"] }))["result"].clone()
+    };
+    let asked = get(&Caller::new(&server, &token, takes_tasks()));
+    let update = json!({
+        "taskId": task["taskId"],
+        "inputResponses": { question(&asked).0: accept(&copies) },
+    });
+    Caller::new(&server, &token, takes_tasks()).request("tasks/update", update);
+    // Killed, not ended.
+    drop(server);
+    let server = world.serve();
+    let done = Caller::new(&server, &token, asks()).answer(
+        "send",
+        to_ada(),
+        &rounds["result"],
+        &accept(&json!({})),
+    );
+    assert_eq!(text(&done), "sent 2 to Ada");
+    let done = Caller::new(&server, &token, json!({})).go_on(&second["handle"], json!({}));
+    assert_eq!(text(&done), "sent 2 to Bob");
+    let asked = get(&Caller::new(&server, &token, takes_tasks()));
+    assert_eq!(question(&asked).1, "Are you sure?", "{asked}");
+    let no = json!({ "taskId": task["taskId"], "inputResponses": {
+        question(&asked).0: { "action": "decline" },
+    } });
+    Caller::new(&server, &token, takes_tasks()).request("tasks/update", no);
+    for _ in 0..200 {
+        if get(&Caller::new(&server, &token, takes_tasks()))["status"] == "completed" {
+            break;
+        }
+        sleep(Duration::from_millis(25));
+    }
+    let done = get(&Caller::new(&server, &token, takes_tasks()));
+    assert_eq!(done["result"]["content"][0]["text"], "kept", "{done}");
+}
+
+/// With one database, every process takes the answers of runs that another executes.
+#[test]
+fn another_process_takes_the_answer() {
+    let Some(postgres) = mcpgraph_testkit::postgres::PostgresServer::start() else { return };
+    let url = postgres.create_database("questions");
+    let serve = || Listening::on(&beside("graphs/asking.yaml"), &["--store", &url]);
+    let (one, two) = (serve(), serve());
+    let [first, second] = [&one, &two].map(|server| Caller::new(server, "none", asks()));
+    let asked = first.call("send", to_ada());
+    let copies = accept(&json!({ "copies": 7 }));
+    let sure = second.answer("send", to_ada(), &asked["result"], &copies);
+    assert_eq!(question(&sure["result"]).1, "Are you sure?");
+    let done = second.answer("send", to_ada(), &sure["result"], &accept(&json!({})));
+    assert_eq!(text(&done), "sent 7 to Ada");
+
+    let [first, second] = [&one, &two].map(|server| Caller::new(server, "none", takes_tasks()));
+    let task = first.call("send", to_ada())["result"].clone();
+    let id = json!({ "taskId": task["taskId"] });
+    let get = || second.request("tasks/get", id.clone())["result"].clone();
+    let until = |status: &str| {
+        for _ in 0..400 {
+            if get()["status"] == status {
+                return;
+            }
+            sleep(Duration::from_millis(25));
+        }
+        panic!("{} is not {status}", get());
+    };
+    until("input_required");
+    let (key, _) = question(&get());
+    let no = json!({ "taskId": task["taskId"], "inputResponses": {
+        key: { "action": "decline" },
+    } });
+    second.request("tasks/update", no);
+    until("completed");
+    assert_eq!(get()["result"]["content"][0]["text"], "kept");
+}
