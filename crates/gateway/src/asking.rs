@@ -19,12 +19,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::apart::{Apart, MAX_RUNS, Next};
-use crate::call::{attend, becomes_run};
+use crate::call::attend;
 use crate::gateway::{Gateway, arguments};
 use crate::relay::{self, Params};
 use crate::seal::{Bound, RESPONSES, STATE, Seal};
 use crate::view::View;
-use crate::{about, result, tasks};
+use crate::{about, requests, result, tasks};
 
 /// The tool with which a client goes on that cannot be asked.
 pub(crate) const CONTINUE: &str = "continue_run";
@@ -81,7 +81,7 @@ impl Gateway {
         if params.contains_key(STATE) {
             let taken = room.take_rounds(params, &responses).await;
             let run = taken.map_err(|refused| refusal(&refused))?;
-            becomes_run(call, run);
+            requests::becomes(call, run);
             return room.follow(run, tool, &mut Params::new()).await;
         }
         if !room.apart.has_room() {
@@ -119,7 +119,7 @@ impl Gateway {
         let room = self.room(view, call).ok_or_else(|| refusal(&Refused::Unknown))?;
         match room.take_handle(view, handle, arguments.get("answer")).await {
             Ok(question) => {
-                becomes_run(call, question.run);
+                requests::becomes(call, question.run);
                 about(call, &question.tool);
                 let tool = view.offer.graph.tool(&question.tool).cloned();
                 let tool = tool.ok_or_else(|| refusal(&Refused::Unknown))?;

@@ -78,11 +78,6 @@ pub async fn attend<R: Future>(
     }
 }
 
-/// Says that a request goes on with a run.
-pub(crate) fn becomes_run(call: &Call, run: RunId) {
-    requests::becomes(call, run);
-}
-
 /// Who asks for a run, as it is kept in the record.
 pub fn origin(call: &Call) -> Origin {
     let text = |key: &str| -> Option<Arc<str>> {

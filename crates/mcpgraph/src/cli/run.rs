@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use mcpgraph_config::model::GraphFile;
 use mcpgraph_engine::{Call, Event};
-use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_graph::{Ask, Graph, Tool};
 use mcpgraph_journal::{Face, Origin};
 use mcpgraph_mcp::message::Raw;
 use mcpgraph_runtime::{Caller, Execution, Finished};
@@ -216,6 +216,10 @@ impl Caller for Watcher {
     fn event(&self, event: &Event) {
         if let (Some(bar), Event::StepStarted { node, .. }) = (&self.bar, event) {
             bar.set_message(node.to_string());
+        }
+        if let Event::StepStarted { kind: "ask", input: Some(question), .. } = event {
+            let message = Ask::message(question);
+            self.say(&format!("it asks, and `mcpgraph questions` answers: {message}\n"));
         }
         let line = self.steps.lock().take(event);
         if self.traces
