@@ -2,6 +2,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::codes;
+use mcpgraph_value::Value;
 
 use super::args::{self, Dialect, args};
 use super::command;
@@ -226,7 +227,18 @@ fn wait(record: &Record<'_>, dialect: Dialect, problems: &mut Problems) -> Optio
             return None;
         }
     };
-    Some(Wait { is_until, time: args::argument(member, dialect, problems) })
+    let time = args::argument(member, dialect, problems);
+    let is_time = match &time.value {
+        ArgValue::Literal(value) => matches!(value, Value::String(_) | Value::Number(_)),
+        ArgValue::Expr(_) => true,
+        ArgValue::Object(_) | ArgValue::Array(_) => false,
+    };
+    if !is_time {
+        let shape = Shape::Either(&Shape::Scalar, &Shape::AnyObject);
+        wrong_type(&member.key, shape, &member.value, problems);
+        return None;
+    }
+    Some(Wait { is_until, time })
 }
 
 fn retry(record: &Record<'_>, problems: &mut Problems) -> Retry {
