@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
 use dbos::sysdb::postgres::{self, PostgresSystemDatabase, Settings};
 use dbos::sysdb::types::{Message as DbosMessage, Outcome, StepTiming, Timestamp, WorkflowStatus};
 use dbos::sysdb::{Error, SystemDatabase};
 use dbos::{Config, DBOS, StartOptions, WorkflowRef};
-use mcpgraph_journal::{Journal, RunId};
+use mcpgraph_journal::{Alone, Journal, RunId};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, watch};
@@ -47,6 +47,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// How often it is looked whether this process is seen to live, while that is not certain.
 const WAIT_FOR_CERTAINTY: Duration = Duration::from_millis(50);
+
+/// How long other processes may take to start DBOS.
+const WAIT_FOR_OTHERS: Duration = Duration::from_mins(1);
+
+/// The number of starting DBOS among what processes do alone.
+const STARTING: i64 = 0x6462_6f73;
 
 /// The engine of several processes, on DBOS.
 pub struct Dbos(Arc<Inner>);
@@ -236,7 +242,9 @@ impl Inner {
                 async move { executed(inner, input).await }
             })
             .map_err(failed)?;
+        let alone = self.alone().await?;
         dbos.launch().await.map_err(failed)?;
+        drop(alone);
         let config = postgres::Config {
             max_connections: CONNECTIONS,
             migrate: false,
@@ -252,6 +260,22 @@ impl Inner {
         database.start_notifications().await;
         tokio::spawn(sweep::sweep(Arc::downgrade(self), self.closing.clone()));
         Ok(Opened { dbos, workflow, database })
+    }
+
+    /// Waits until no other process starts DBOS. It makes its tables without looking whether another
+    /// is at it, and takes what that one has not finished for broken.
+    async fn alone(&self) -> Result<Alone, DurableError> {
+        let unusable = |error: &dyn std::fmt::Display| DurableError::Unusable(error.to_string());
+        let began = Instant::now();
+        while began.elapsed() < WAIT_FOR_OTHERS {
+            let journal = Arc::clone(&self.journal);
+            let taken = tokio::task::spawn_blocking(move || journal.alone(STARTING)).await;
+            match taken.map_err(|error| unusable(&error))?.map_err(|error| unusable(&error))? {
+                Some(alone) => return Ok(alone),
+                None => tokio::time::sleep(WAIT_FOR_CERTAINTY).await,
+            }
+        }
+        Err(unusable(&format!("other processes have started it for {WAIT_FOR_OTHERS:?}")))
     }
 
     /// Waits until the others are known to see that this process lives.

@@ -5,6 +5,7 @@
 //! Changes are single statements, each true by itself, and go past the writer of runs. Times are those
 //! of the database, so that the clocks of several machines do not matter.
 
+mod alone;
 mod keys;
 mod letters;
 mod news;
@@ -12,6 +13,7 @@ mod rates;
 mod shelf;
 mod tokens;
 
+pub use alone::Alone;
 pub use keys::SealKey;
 pub(crate) use news::Announcing;
 pub use news::{News, NewsReader};

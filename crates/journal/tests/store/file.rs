@@ -23,7 +23,7 @@ fn a_file_of_a_newer_version_is_refused() {
         [Journal::open(dir.path(), JournalOptions::default()), Journal::open_read(dir.path())]
     {
         let error = opened.err().unwrap();
-        assert!(matches!(error, JournalError::Newer { found: 99, known: 7, .. }), "{error}");
+        assert!(matches!(error, JournalError::Newer { found: 99, known: 8, .. }), "{error}");
         assert!(error.to_string().contains("use a newer mcpgraph"), "{error}");
     }
 }
@@ -36,7 +36,7 @@ async fn an_older_file_gets_what_it_lacks() {
     let id = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
     journal.close();
     let connection = Connection::open(dir.path().join("runs.db")).unwrap();
-    let older = "DROP TABLE durable_runs; DROP TABLE durable_steps; DROP TABLE durable_messages;
+    let older = "DROP TABLE tasks; DROP TABLE durable_runs; DROP TABLE durable_steps; DROP TABLE durable_messages;
                  DROP TABLE questions; ALTER TABLE runs DROP COLUMN principal;
                  DROP TABLE conversations; DROP TABLE sessions; DROP TABLE tokens;
                  DROP TABLE rates; DROP TABLE seal_keys; DROP TABLE letters;
