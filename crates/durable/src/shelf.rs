@@ -21,7 +21,8 @@ pub(crate) enum Shelf {
 
 #[derive(Default)]
 pub(crate) struct Memory {
-    pending: HashMap<RunId, Vec<Message>>,
+    /// The messages of each run, and whether they were taken: another with the same key is ignored.
+    pending: HashMap<RunId, Vec<(Message, bool)>>,
     ended: VecDeque<(RunId, Ended)>,
 }
 
@@ -144,10 +145,11 @@ impl Shelf {
             Self::Memory(memory) => {
                 let mut memory = memory.lock();
                 let Some(messages) = memory.pending.get_mut(&run) else { return Ok(false) };
-                let is_it =
-                    |other: &Message| other.topic == message.topic && other.key == message.key;
+                let is_it = |(other, _): &(Message, bool)| {
+                    other.topic == message.topic && other.key == message.key
+                };
                 if !messages.iter().any(is_it) {
-                    messages.push(message);
+                    messages.push((message, false));
                 }
                 Ok(true)
             }
@@ -174,8 +176,13 @@ impl Shelf {
                 let Some(messages) = memory.pending.get_mut(&run) else {
                     return Err(Stopped::Cancelled);
                 };
-                let next = messages.iter().position(|message| message.topic == topic);
-                Ok(next.map(|next| Value::array(vec![messages.remove(next).value])))
+                let next = messages
+                    .iter_mut()
+                    .find(|(message, is_taken)| message.topic == topic && !is_taken);
+                Ok(next.map(|(message, is_taken)| {
+                    *is_taken = true;
+                    Value::array(vec![message.value.clone()])
+                }))
             }
             Self::File(journal) => {
                 let (number, topic) = (u64::from(place.number), topic.to_owned());

@@ -163,6 +163,15 @@ async fn changes_are_news() {
     // What another process does is heard of where that is told.
     let second = if first.is_shared() { &home.open(JournalOptions::default()) } else { &first };
     let mut news = second.news();
+    // It may be a moment until it listens.
+    let begun = News::Session("begun".into());
+    for _ in 0..100 {
+        first.announce(&begun).unwrap();
+        let hear = async { while news.next().await.unwrap() != begun {} };
+        if tokio::time::timeout(Duration::from_millis(200), hear).await.is_ok() {
+            break;
+        }
+    }
     let kept = KeptWorkflow { id: "w".to_owned(), definition: "{}".to_owned() };
     first.put_workflow(&kept).unwrap();
     let session = News::Session("s".into());
