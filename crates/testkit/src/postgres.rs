@@ -139,7 +139,16 @@ impl PostgresServer {
     pub fn start_again(&mut self) {
         // What it leaves behind says that it still runs.
         drop(fs::remove_file(self.folder.path().join("data/postmaster.pid")));
-        self.child = serve(&self.binaries, self.folder.path(), self.user, self.port, &self.options);
+        let began = Instant::now();
+        loop {
+            let folder = self.folder.path();
+            self.child = serve(&self.binaries, folder, self.user, self.port, &self.options);
+            sleep(Duration::from_millis(200));
+            // What is left of the killed one may keep its memory for a moment.
+            if self.child.try_wait().unwrap().is_none() || began.elapsed() > START_LIMIT {
+                break;
+            }
+        }
         self.wait_until_it_listens();
     }
 
