@@ -2,7 +2,8 @@
 //!
 //! A run is a workflow of DBOS, which keeps its input, its steps and its outcome, and has every
 //! workflow executed that is on its queue. What is added here: whose workflows go back to the queue
-//! because their process is gone (see [`super::sweep`]), and where the places of steps are.
+//! because their process is gone (see [`super::sweep`]), what is forgotten (see [`super::tidy`]),
+//! where the places of steps are, and that everything that is kept is sealed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,14 +15,15 @@ use dbos::sysdb::postgres::{self, PostgresSystemDatabase, Settings};
 use dbos::sysdb::types::{Message as DbosMessage, Outcome, StepTiming, Timestamp, WorkflowStatus};
 use dbos::sysdb::{Error, SystemDatabase};
 use dbos::{Config, DBOS, StartOptions, WorkflowRef};
-use mcpgraph_journal::{Alone, Journal, RunId};
+use mcpgraph_journal::{Alone, Journal, JournalError, RunId};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::halt::Halt;
-use crate::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped, sweep};
+use crate::sealed::{About, unreadable};
+use crate::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped, sweep, tidy};
 
 /// Whose workflows these are among others in the database.
 const APPLICATION: &str = "mcpgraph";
@@ -113,7 +115,8 @@ impl Engine for Dbos {
         self.0.certain().await?;
         let id = run.to_string();
         let options = StartOptions { workflow_id: Some(&id), ..StartOptions::default() };
-        let handle = opened.workflow.start_with(input.to_json(), options).await;
+        let input = self.0.seal(About::input(run), input).await?;
+        let handle = opened.workflow.start_with(input, options).await;
         let handle = handle.map_err(|error| DurableError::Unusable(error.to_string()))?;
         let inner = Arc::clone(&self.0);
         tokio::spawn(async move {
@@ -145,13 +148,13 @@ impl Engine for Dbos {
         let found = found.ok_or(DurableError::Unknown(run))?;
         match found.status {
             WorkflowStatus::Success => {
-                let text: Option<String> =
-                    found.output.as_deref().and_then(|output| serde_json::from_str(output).ok());
-                let value = text.and_then(|text| Value::from_json(&text).ok());
-                let value = value.ok_or_else(|| {
-                    DurableError::Unusable("what a run came to cannot be read".to_owned())
-                })?;
-                Ok(Some(Ended::Value(value)))
+                let output = found.output.as_deref().and_then(|output| text(output).ok());
+                let value = match output {
+                    Some(output) => self.0.unseal(About::outcome(run), output).await?,
+                    None => None,
+                };
+                // What can no longer be opened is as if it were forgotten.
+                value.map(Ended::Value).map(Some).ok_or(DurableError::Unknown(run))
             }
             status if status.is_terminal() => Ok(Some(Ended::Cancelled)),
             _ => Ok(None),
@@ -179,7 +182,9 @@ impl Engine for Dbos {
             Err(error) => return Err(error),
         }
         let opened = self.0.opened().await?;
-        let (id, text) = (run.to_string(), message.value.to_json());
+        let id = run.to_string();
+        let sealed = self.0.seal(About::message(run, &message.topic), message.value).await?;
+        let text = json(sealed);
         let key = format!("{id}/{}/{}", message.topic, message.key);
         let message = DbosMessage {
             destination_id: &id,
@@ -259,23 +264,22 @@ impl Inner {
         let database = Arc::new(PostgresSystemDatabase::connect(&config).await.map_err(unusable)?);
         database.start_notifications().await;
         tokio::spawn(sweep::sweep(Arc::downgrade(self), self.closing.clone()));
+        tokio::spawn(tidy::tidy(Arc::downgrade(self), self.closing.clone()));
         Ok(Opened { dbos, workflow, database })
     }
 
     /// Waits until no other process starts DBOS. It makes its tables without looking whether another
     /// is at it, and takes what that one has not finished for broken.
     async fn alone(&self) -> Result<Alone, DurableError> {
-        let unusable = |error: &dyn std::fmt::Display| DurableError::Unusable(error.to_string());
         let began = Instant::now();
         while began.elapsed() < WAIT_FOR_OTHERS {
-            let journal = Arc::clone(&self.journal);
-            let taken = tokio::task::spawn_blocking(move || journal.alone(STARTING)).await;
-            match taken.map_err(|error| unusable(&error))?.map_err(|error| unusable(&error))? {
+            match self.with_journal(|journal| journal.alone(STARTING)).await? {
                 Some(alone) => return Ok(alone),
                 None => tokio::time::sleep(WAIT_FOR_CERTAINTY).await,
             }
         }
-        Err(unusable(&format!("other processes have started it for {WAIT_FOR_OTHERS:?}")))
+        let why = format!("other processes have started it for {WAIT_FOR_OTHERS:?}");
+        Err(DurableError::Unusable(why))
     }
 
     /// Waits until the others are known to see that this process lives.
@@ -307,19 +311,21 @@ async fn executed(inner: Weak<Inner>, input: String) -> dbos::Result<String> {
     if inner.running.lock().try_insert_new(run, &halt).is_err() {
         return Err(interrupted());
     }
+    let _leave = Leave { inner: Arc::clone(&inner), run };
+    // One that cannot be opened is executed to say so.
+    let value = inner.unseal(About::input(run), input).await.map_err(|_| interrupted())?;
     let steps = Arc::new(DbosSteps {
         engine: Arc::clone(&inner),
         database,
+        run,
         id: id.clone(),
         mark: RunId::new().to_string(),
         presence,
         halt,
         taken: AtomicU32::new(0),
     });
-    let value = Value::from_json(&input).unwrap_or_default();
-    let _leave = Leave { inner: Arc::clone(&inner), run };
-    match executor.execute(run, value, steps).await {
-        Ok(value) => Ok(value.to_json()),
+    match executor.execute(run, value.unwrap_or_default(), steps).await {
+        Ok(value) => inner.seal(About::outcome(run), value).await.map_err(|_| interrupted()),
         Err(stopped) => {
             tracing::debug!(%run, %stopped, "a durable run stopped here");
             Err(interrupted())
@@ -329,7 +335,7 @@ async fn executed(inner: Weak<Inner>, input: String) -> dbos::Result<String> {
 
 impl Inner {
     /// The database; a run may be taken from the queue in the moment before it is there.
-    async fn database_soon(&self) -> Option<Arc<PostgresSystemDatabase>> {
+    pub(crate) async fn database_soon(&self) -> Option<Arc<PostgresSystemDatabase>> {
         while !self.closing.is_cancelled() {
             if let Some(database) = self.database() {
                 return Some(database);
@@ -337,6 +343,27 @@ impl Inner {
             tokio::time::sleep(WAIT_FOR_CERTAINTY).await;
         }
         None
+    }
+
+    async fn seal(&self, about: About, value: Value) -> Result<String, Stopped> {
+        self.with_journal(move |journal| about.seal(journal, &value)).await
+    }
+
+    async fn unseal(&self, about: About, sealed: String) -> Result<Option<Value>, Stopped> {
+        self.with_journal(move |journal| about.unseal(journal, &sealed)).await
+    }
+
+    /// Does something with the journal where blocking is no harm.
+    pub(crate) async fn with_journal<T: Send + 'static>(
+        &self,
+        body: impl FnOnce(&Journal) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, Stopped> {
+        let journal = Arc::clone(&self.journal);
+        let done = tokio::task::spawn_blocking(move || body(&journal)).await;
+        match done {
+            Ok(done) => done.map_err(|error| Stopped::Unusable(error.to_string())),
+            Err(error) => Err(Stopped::Unusable(error.to_string())),
+        }
     }
 }
 
@@ -371,7 +398,8 @@ impl Insert for HashMap<RunId, Arc<Halt>> {
 struct DbosSteps {
     engine: Arc<Inner>,
     database: Arc<PostgresSystemDatabase>,
-    /// The run.
+    run: RunId,
+    /// The run, as DBOS calls it.
     id: String,
     mark: String,
     /// The number under which the others knew this process when the execution began.
@@ -389,6 +417,11 @@ impl DbosSteps {
         }
         if self.engine.certain().await? == self.presence { Ok(()) } else { Err(Stopped::Elsewhere) }
     }
+
+    /// What was kept.
+    async fn opened(&self, about: About, kept: &str) -> Result<Value, Stopped> {
+        self.engine.unseal(about, text(kept)?).await?.ok_or_else(unreadable)
+    }
 }
 
 #[async_trait]
@@ -401,7 +434,10 @@ impl Steps for DbosSteps {
         self.check().await?;
         let found = self.database.check_step(&self.id, step_id(place)?, &place.name).await;
         match found.map_err(stopped)? {
-            Some(step) => step.output.as_deref().map(value).transpose(),
+            Some(step) => {
+                let kept = step.output.ok_or_else(unreadable)?;
+                self.opened(About::step(self.run, place), &kept).await.map(Some)
+            }
             None => Ok(None),
         }
     }
@@ -410,7 +446,8 @@ impl Steps for DbosSteps {
         self.check().await?;
         let now = Timestamp::now();
         let timing = StepTiming { started_at: now, completed_at: now };
-        let text = kept.to_json();
+        let sealed = self.engine.seal(About::step(self.run, place), kept.clone()).await?;
+        let text = json(sealed);
         let outcome = Outcome::Output(Some(&text));
         let recorded = self
             .database
@@ -442,7 +479,10 @@ impl Steps for DbosSteps {
                 Err(self.halt.why().unwrap_or(Stopped::Elsewhere))
             }
             received = received => match received.map_err(stopped)? {
-                Some(message) => value(&message.value).map(Some),
+                Some(message) => {
+                    let about = About::message(self.run, topic);
+                    self.opened(about, &message.value).await.map(Some)
+                }
                 None => Ok(None),
             },
         }
@@ -466,9 +506,14 @@ fn step_id(place: &Place) -> Result<i32, Stopped> {
         .map_err(|_| Stopped::Unusable("the run has too many steps".to_owned()))
 }
 
-fn value(json: &str) -> Result<Value, Stopped> {
-    Value::from_json(json)
-        .map_err(|error| Stopped::Unusable(format!("what a step kept cannot be read: {error}")))
+/// A sealed text as DBOS keeps it.
+fn json(sealed: String) -> String {
+    Value::from(sealed).to_json()
+}
+
+/// The text that DBOS keeps.
+fn text(json: &str) -> Result<String, Stopped> {
+    serde_json::from_str(json).map_err(|_| unreadable())
 }
 
 fn stopped(error: Error) -> Stopped {
@@ -478,6 +523,6 @@ fn stopped(error: Error) -> Stopped {
     }
 }
 
-fn unusable(error: Error) -> DurableError {
+pub(crate) fn unusable(error: Error) -> DurableError {
     DurableError::Unusable(error.to_string())
 }

@@ -35,9 +35,11 @@ mod dbos;
 mod engine;
 mod halt;
 mod local;
+mod sealed;
 mod shelf;
 mod step;
 mod sweep;
+mod tidy;
 
 pub use self::dbos::Dbos;
 pub use engine::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped};

@@ -216,8 +216,7 @@ impl Steps for LocalSteps {
             }
             let left = until.duration_since(SystemTime::now()).unwrap_or_default();
             if left.is_zero() {
-                // What comes later is too late in every execution.
-                self.engine.shelf.keep(self.run, place, Value::array(Vec::new())).await?;
+                self.engine.shelf.give_up(self.run, place, topic).await?;
                 return Ok(None);
             }
             tokio::select! {

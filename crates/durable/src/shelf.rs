@@ -3,10 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use mcpgraph_journal::{Journal, JournalError, RunId, Taken};
+use mcpgraph_journal::{Journal, JournalError, KeptRun, RunId, Taken};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 
+use crate::sealed::{About, unreadable};
 use crate::{DurableError, Ended, Message, Place, Stopped};
 
 /// How many runs that have ended are remembered without a file.
@@ -45,8 +46,11 @@ impl Shelf {
                 Ok(())
             }
             Self::File(journal) => {
-                let input = input.to_json();
-                Ok(with(journal, move |journal| journal.keep_run(run, &input)).await?)
+                let input = input.clone();
+                let keep = move |journal: &Journal| {
+                    journal.keep_run(run, &About::input(run).seal(journal, &input)?)
+                };
+                Ok(with(journal, keep).await?)
             }
         }
     }
@@ -54,8 +58,15 @@ impl Shelf {
     /// The runs that processes which are gone have left.
     pub(crate) async fn left(&self) -> Result<Vec<(RunId, Value)>, DurableError> {
         let Self::File(journal) = self else { return Ok(Vec::new()) };
-        let left = with(journal, Journal::take_over).await?;
-        left.into_iter().map(|kept| Ok((kept.run, value(&kept.input)?))).collect()
+        let open = |journal: &Journal| {
+            let left = journal.take_over()?.into_iter();
+            left.map(|KeptRun { run, input }| {
+                // One that cannot be opened is executed to say so.
+                Ok((run, About::input(run).unseal(journal, &input)?.unwrap_or_default()))
+            })
+            .collect()
+        };
+        Ok(with(journal, open).await?)
     }
 
     pub(crate) async fn look(&self, run: RunId) -> Result<Standing, DurableError> {
@@ -70,16 +81,22 @@ impl Shelf {
                 })
             }
             Self::File(journal) => {
-                let Some((status, outcome)) =
-                    with(journal, move |journal| journal.kept_run(run)).await?
-                else {
-                    return Ok(Standing::Unknown);
+                let look = move |journal: &Journal| {
+                    let Some((status, outcome)) = journal.kept_run(run)? else {
+                        return Ok(Standing::Unknown);
+                    };
+                    Ok(match outcome {
+                        Some(outcome) => About::outcome(run)
+                            .unseal(journal, &outcome)?
+                            // What can no longer be opened is as if it were forgotten.
+                            .map_or(Standing::Unknown, |value| {
+                                Standing::Ended(Ended::Value(value))
+                            }),
+                        None if status == "cancelled" => Standing::Ended(Ended::Cancelled),
+                        None => Standing::Pending,
+                    })
                 };
-                Ok(match outcome {
-                    Some(outcome) => Standing::Ended(Ended::Value(value(&outcome)?)),
-                    None if status == "cancelled" => Standing::Ended(Ended::Cancelled),
-                    None => Standing::Pending,
-                })
+                Ok(with(journal, look).await?)
             }
         }
     }
@@ -97,11 +114,14 @@ impl Shelf {
                 }
             }
             Self::File(journal) => {
-                let outcome = match &ended {
-                    Ended::Value(value) => Some(value.to_json()),
-                    Ended::Cancelled => None,
+                let end = move |journal: &Journal| {
+                    let outcome = match &ended {
+                        Ended::Value(value) => Some(About::outcome(run).seal(journal, value)?),
+                        Ended::Cancelled => None,
+                    };
+                    journal.end_run(run, outcome.as_deref())
                 };
-                with(journal, move |journal| journal.end_run(run, outcome.as_deref())).await?;
+                with(journal, end).await?;
             }
         }
         Ok(())
@@ -109,13 +129,19 @@ impl Shelf {
 
     pub(crate) async fn recall(&self, run: RunId, place: &Place) -> Result<Option<Value>, Stopped> {
         let Self::File(journal) = self else { return Ok(None) };
-        let number = u64::from(place.number);
-        match with(journal, move |journal| journal.kept_step(run, number)).await? {
+        let wanted = place.clone();
+        let recall = move |journal: &Journal| {
+            let Some((name, kept)) = journal.kept_step(run, u64::from(wanted.number))? else {
+                return Ok(None);
+            };
+            Ok(Some((name, About::step(run, &wanted).unseal(journal, &kept)?)))
+        };
+        match with(journal, recall).await? {
             Some((name, _)) if *name != *place.name => Err(Stopped::Unusable(format!(
                 "the run came to the step `{}` where it was at `{name}` before",
                 place.name
             ))),
-            Some((_, kept)) => Ok(Some(value(&kept)?)),
+            Some((_, kept)) => kept.ok_or_else(unreadable).map(Some),
             None => Ok(None),
         }
     }
@@ -126,18 +152,39 @@ impl Shelf {
         place: &Place,
         kept: Value,
     ) -> Result<Value, Stopped> {
+        self.keep_as(run, place, About::step(run, place), kept).await
+    }
+
+    /// Keeps that no message has come: what comes later is too late in every execution.
+    pub(crate) async fn give_up(
+        &self,
+        run: RunId,
+        place: &Place,
+        topic: &str,
+    ) -> Result<(), Stopped> {
+        let nothing = Value::array(Vec::new());
+        self.keep_as(run, place, About::message(run, topic), nothing).await.map(drop)
+    }
+
+    async fn keep_as(
+        &self,
+        run: RunId,
+        place: &Place,
+        about: About,
+        kept: Value,
+    ) -> Result<Value, Stopped> {
         let Self::File(journal) = self else { return Ok(kept) };
-        let (number, name, text) =
-            (u64::from(place.number), Arc::clone(&place.name), kept.to_json());
-        let there = {
-            let text = text.clone();
-            with(journal, move |journal| journal.keep_step(run, number, &name, &text)).await?
+        let place = place.clone();
+        let keep = move |journal: &Journal| {
+            let sealed = about.seal(journal, &kept)?;
+            let there = journal.keep_step(run, u64::from(place.number), &place.name, &sealed)?;
+            Ok(match there {
+                Some(there) if there == sealed => Some(Some(kept)),
+                Some(there) => Some(about.unseal(journal, &there)?),
+                None => None,
+            })
         };
-        match there {
-            Some(there) if there == text => Ok(kept),
-            Some(there) => Ok(value(&there)?),
-            None => Err(Stopped::Cancelled),
-        }
+        with(journal, keep).await?.ok_or(Stopped::Cancelled)?.ok_or_else(unreadable)
     }
 
     pub(crate) async fn send(&self, run: RunId, message: Message) -> Result<bool, DurableError> {
@@ -155,8 +202,11 @@ impl Shelf {
             }
             Self::File(journal) => {
                 let Message { topic, key, value } = message;
-                let text = Value::array(vec![value]).to_json();
-                let put = move |journal: &Journal| journal.put_message(run, &topic, &key, &text);
+                let put = move |journal: &Journal| {
+                    let message = Value::array(vec![value]);
+                    let sealed = About::message(run, &topic).seal(journal, &message)?;
+                    journal.put_message(run, &topic, &key, &sealed)
+                };
                 Ok(with(journal, put).await?)
             }
         }
@@ -186,12 +236,14 @@ impl Shelf {
             }
             Self::File(journal) => {
                 let (number, topic) = (u64::from(place.number), topic.to_owned());
-                match with(journal, move |journal| journal.take_message(run, number, &topic))
-                    .await?
-                {
-                    Taken::Value(text) => Ok(Some(value(&text)?)),
-                    Taken::Nothing => Ok(None),
-                }
+                let take =
+                    move |journal: &Journal| match journal.take_message(run, number, &topic)? {
+                        Taken::Value(kept) => {
+                            Ok(Some(About::message(run, &topic).unseal(journal, &kept)?))
+                        }
+                        Taken::Nothing => Ok(None),
+                    };
+                with(journal, take).await?.map(|taken| taken.ok_or_else(unreadable)).transpose()
             }
         }
     }
@@ -208,9 +260,4 @@ async fn with<T: Send + 'static>(
         Ok(done) => done.map_err(|error| Stopped::Unusable(error.to_string())),
         Err(_) => Err(Stopped::Unusable("the file could not be used".to_owned())),
     }
-}
-
-fn value(json: &str) -> Result<Value, Stopped> {
-    Value::from_json(json)
-        .map_err(|error| Stopped::Unusable(format!("what a step kept cannot be read: {error}")))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dbos::sysdb::types::{WorkflowFilter, WorkflowStatus};
 use dbos::sysdb::{INTERNAL_QUEUE, SystemDatabase};
-use mcpgraph_journal::{Journal, JournalError, RunId};
+use mcpgraph_journal::{Journal, RunId};
 use tokio_util::sync::CancellationToken;
 
 use crate::dbos::{Inner, VERSION};
@@ -57,7 +57,7 @@ impl Inner {
         if !moved.is_empty() {
             tracing::info!(runs = moved.len(), "the durable runs of a process that is gone go on");
         }
-        self.with_journal(move |journal| journal.forget_writers(&gone)).await
+        Ok(self.with_journal(move |journal| journal.forget_writers(&gone)).await?)
     }
 
     /// The others have given this process up: it executes nothing until they know of it again.
@@ -112,17 +112,5 @@ impl Inner {
             database.resume_workflows(&ids, None, None).await.map_err(unusable)?;
         }
         Ok(new)
-    }
-
-    async fn with_journal<T: Send + 'static>(
-        &self,
-        body: impl FnOnce(&Journal) -> Result<T, JournalError> + Send + 'static,
-    ) -> Result<T, DurableError> {
-        let journal = Arc::clone(&self.journal);
-        let done = tokio::task::spawn_blocking(move || body(&journal)).await;
-        match done {
-            Ok(done) => done.map_err(|error| DurableError::Unusable(error.to_string())),
-            Err(error) => Err(DurableError::Unusable(error.to_string())),
-        }
     }
 }

@@ -206,9 +206,10 @@ impl Room<'_> {
     /// person elsewhere may be faster.
     async fn elicit(&self, question: &Question) -> bool {
         let mut problem = None;
+        let until = Instant::now() + question.left;
         for _ in 0..MAX_TRIES {
             let params = raw(&elicitation(question, problem.as_deref()));
-            let left = question.expires.duration_since(SystemTime::now()).unwrap_or_default();
+            let left = until.saturating_duration_since(Instant::now());
             let answer = tokio::select! {
                 answer = self.call.peer.request(ELICIT, Some(params), left) => answer,
                 _ = self.questions.ended(question.id, question.run) => return true,

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use mcpgraph_diagnostics::suggest;
 use mcpgraph_graph::Graph;
-use mcpgraph_journal::{RunId, SealKey};
+use mcpgraph_journal::{RunId, Seals};
 use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::HeaderParameter;
 use mcpgraph_mcp::server::{Broadcaster, Call, Client, Description, Service};
@@ -104,10 +104,10 @@ impl Gateway {
         self.place_workflows();
     }
 
-    /// Seals what clients are given with the keys of a store, newest first, so that every process
-    /// with that store opens it.
-    pub fn set_seal_keys(&self, keys: &[SealKey]) {
-        self.parking.seal().set_keys(keys);
+    /// Seals what clients are given with the keys of a store, so that every process with that
+    /// store opens it.
+    pub fn set_seals(&self, seals: Arc<Seals>) {
+        self.parking.seal().set(seals);
     }
 
     fn place_workflows(&self) {

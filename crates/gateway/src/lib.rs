@@ -36,4 +36,3 @@ pub use gate::Gate;
 pub use gateway::Gateway;
 pub use offer::Offer;
 pub use requests::{RequestLog, about};
-pub use seal::{KEY_SPREAD, new_key};

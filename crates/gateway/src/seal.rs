@@ -3,7 +3,6 @@
 //! The server gets back what it wrote, but the client neither reads nor writes it: what it is given
 //! is encrypted, and opens only for the same caller, the same request and a while.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -11,10 +10,9 @@ use arc_swap::ArcSwap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use mcpgraph_graph::Digest;
-use mcpgraph_journal::SealKey;
+use mcpgraph_journal::Seals;
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::Call;
-use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use serde_json::value::RawValue;
 
 use crate::relay::{self, CLIENT_PATIENCE};
@@ -26,16 +24,6 @@ pub(crate) const RESPONSES: &str = "inputResponses";
 /// What sealed states begin with.
 const PREFIX: &str = "mcpgraph-sealed-";
 
-/// How long the part of a seal is that everybody can read: the number of its key, when it was made,
-/// and what makes it unlike all others.
-const HEAD: usize = 16 + NONCE_LEN;
-
-/// The number of a key that no store has.
-const OWN_KEY: i64 = 0;
-
-/// How long a key is known before it is used, so that every process that opens seals knows it too.
-pub const KEY_SPREAD: Duration = Duration::from_mins(2);
-
 /// What a state is bound to: only the same caller goes on, and only with the same request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
@@ -46,21 +34,11 @@ pub(crate) struct Bound {
     params: Digest,
 }
 
-/// Seals states: with a key that only this process has and that ends with it, or with those that all
-/// processes with one store share.
+/// Seals states, and says when it did.
 pub(crate) struct Seal {
-    keys: ArcSwap<Keys>,
+    seals: ArcSwap<Seals>,
     /// A moment by both clocks.
     since: (Instant, SystemTime),
-}
-
-/// The keys that open seals, and which of them is used for new ones.
-#[derive(Default)]
-struct Keys {
-    /// By their numbers.
-    known: HashMap<i64, LessSafeKey>,
-    /// None where the system gives no random numbers.
-    current: Option<i64>,
 }
 
 impl Bound {
@@ -95,18 +73,15 @@ impl Bound {
 }
 
 impl Seal {
-    /// A seal with a new key of its own.
+    /// A seal with a new key that ends with the process.
     pub(crate) fn new() -> Self {
-        let own = new_key().map(|key| (OWN_KEY, key));
-        let keys = ArcSwap::from_pointee(Keys::new(own, Some(OWN_KEY)));
-        Self { keys, since: (Instant::now(), SystemTime::now()) }
+        let seals = ArcSwap::from_pointee(Seals::own());
+        Self { seals, since: (Instant::now(), SystemTime::now()) }
     }
 
-    /// Uses the keys of a store, newest first, in the place of those before.
-    pub(crate) fn set_keys(&self, keys: &[SealKey]) {
-        let usable = keys.iter().find(|key| key.age >= KEY_SPREAD).or(keys.last());
-        let known = keys.iter().map(|key| (key.no, key.key));
-        self.keys.store(Arc::new(Keys::new(known, usable.map(|key| key.no))));
+    /// Seals with the keys of a store, in the place of those before.
+    pub(crate) fn set(&self, seals: Arc<Seals>) {
+        self.seals.store(seals);
     }
 
     /// What a client is given in the place of a state.
@@ -116,17 +91,11 @@ impl Seal {
         bound: &Bound,
         now: Instant,
     ) -> Result<String, RpcError> {
-        let failed = || RpcError::internal(format!("`{STATE}` cannot be sealed"));
-        let keys = self.keys.load();
-        let (number, key) = keys.current().ok_or_else(failed)?;
-        let mut head = [0; HEAD];
-        head[..8].copy_from_slice(&number.to_be_bytes());
-        head[8..16].copy_from_slice(&self.age(now).to_be_bytes());
-        getrandom::fill(&mut head[16..]).map_err(|_| failed())?;
-        let mut body = state.get().as_bytes().to_vec();
-        key.seal_in_place_append_tag(nonce(&head), aad(&head, bound), &mut body)
-            .map_err(|_| failed())?;
-        Ok(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode([&head[..], &body].concat())))
+        let made = self.age(now).to_be_bytes();
+        let sealed = self.seals.load().close(state.get().as_bytes().to_vec(), &about(made, bound));
+        let sealed =
+            sealed.ok_or_else(|| RpcError::internal(format!("`{STATE}` cannot be sealed")))?;
+        Ok(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode([&made[..], &sealed].concat())))
     }
 
     /// The state that a client was given, if it is its own and the request is the same.
@@ -162,36 +131,10 @@ impl Seal {
     /// When it was sealed, and what was.
     fn opened(&self, text: &str, bound: &Bound) -> Option<(u64, Raw)> {
         let sealed = URL_SAFE_NO_PAD.decode(text.strip_prefix(PREFIX)?).ok()?;
-        let (head, body) = sealed.split_first_chunk::<HEAD>()?;
-        let mut body = body.to_vec();
-        let keys = self.keys.load();
-        let key = keys.known.get(&i64::from_be_bytes(*head.first_chunk::<8>()?))?;
-        let state = key.open_in_place(nonce(head), aad(head, bound), &mut body).ok()?;
-        let made = u64::from_be_bytes(*head[8..].first_chunk::<8>()?);
-        Some((made, serde_json::from_slice(state).ok()?))
+        let (made, sealed) = sealed.split_first_chunk::<8>()?;
+        let state = self.seals.load().open(sealed, &about(*made, bound))?;
+        Some((u64::from_be_bytes(*made), serde_json::from_slice(&state).ok()?))
     }
-}
-
-impl Keys {
-    fn new(known: impl IntoIterator<Item = (i64, [u8; 32])>, current: Option<i64>) -> Self {
-        let known = known.into_iter().filter_map(|(number, key)| {
-            let key = UnboundKey::new(&CHACHA20_POLY1305, &key).ok()?;
-            Some((number, LessSafeKey::new(key)))
-        });
-        Self { known: known.collect(), current }
-    }
-
-    /// The key for new seals.
-    fn current(&self) -> Option<(i64, &LessSafeKey)> {
-        let number = self.current?;
-        Some((number, self.known.get(&number)?))
-    }
-}
-
-/// A key for seals; none where the system gives no random numbers.
-pub fn new_key() -> Option<[u8; 32]> {
-    let mut key = [0; 32];
-    getrandom::fill(&mut key).ok().map(|()| key)
 }
 
 /// The answer for a state that is not this caller's for this request. It says no more than that.
@@ -201,16 +144,9 @@ pub(crate) fn foreign() -> RpcError {
     ))
 }
 
-/// It is random: several processes have the key. Keys are renewed long before two seals of one could
-/// be expected to have the same.
-fn nonce(head: &[u8; HEAD]) -> Nonce {
-    let mut bytes = [0; NONCE_LEN];
-    bytes.copy_from_slice(&head[16..]);
-    Nonce::assume_unique_for_key(bytes)
-}
-
-fn aad(head: &[u8; HEAD], bound: &Bound) -> Aad<Vec<u8>> {
-    Aad::from([&head[..], &bound.to_bytes()].concat())
+/// What a seal is about: what it is bound to, and when it was made.
+fn about(made: [u8; 8], bound: &Bound) -> Vec<u8> {
+    [&made[..], &bound.to_bytes()].concat()
 }
 
 #[cfg(test)]
@@ -265,31 +201,6 @@ mod tests {
         }
         // Another process has another key.
         assert!(is_foreign(Seal::new().open(&sealed, &mine, now)));
-    }
-
-    fn key(no: i64, age: Duration) -> SealKey {
-        SealKey { no, key: [u8::try_from(no).unwrap(); 32], age }
-    }
-
-    #[test]
-    fn what_one_process_seals_another_opens() {
-        let now = Instant::now();
-        let mine = bound("me", "s", "tools/call", "{}");
-        let [one, two] = [(); 2].map(|()| Seal::new());
-        // A key that is new is used by nobody else yet, unless there is no other.
-        one.set_keys(&[key(1, Duration::ZERO)]);
-        two.set_keys(&[key(2, Duration::ZERO), key(1, KEY_SPREAD)]);
-        let by_one = one.close(&state("1"), &mine, now).unwrap();
-        let by_two = two.close(&state("2"), &mine, now).unwrap();
-        assert_eq!(two.open(&by_one, &mine, now).unwrap().get(), "1");
-        assert_eq!(one.open(&by_two, &mine, now).unwrap().get(), "2");
-        // An old key opens what it sealed for as long as it is kept.
-        two.set_keys(&[key(2, KEY_SPREAD), key(1, KEY_SPREAD * 2)]);
-        let by_two = two.close(&state("3"), &mine, now).unwrap();
-        assert!(is_foreign(one.open(&by_two, &mine, now)));
-        one.set_keys(&[key(2, KEY_SPREAD)]);
-        assert_eq!(one.open(&by_two, &mine, now).unwrap().get(), "3");
-        assert!(is_foreign(one.open(&by_one, &mine, now)));
     }
 
     #[test]

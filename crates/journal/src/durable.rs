@@ -1,6 +1,8 @@
 //! Durable runs: a record that is taken up again, and in a file what they need to go on after the
-//! process that executed them. In a database an engine of its own keeps that.
+//! process that executed them, which is sealed by those who keep it. In a database an engine of its
+//! own keeps that.
 
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 use crate::database::{Access, Connection, bound};
@@ -85,6 +87,19 @@ impl Journal {
     /// The names of the writers that are gone and whose runs nobody has handed over.
     pub fn gone_writers(&self) -> Result<Vec<String>, JournalError> {
         self.read(|connection| Ok(liveness::gone(connection)?))
+    }
+
+    /// Those of these runs that have no record.
+    pub fn without_record(&self, mut runs: Vec<RunId>) -> Result<Vec<RunId>, JournalError> {
+        self.read(|connection| {
+            let sql = "SELECT id FROM runs WHERE id = ?1";
+            let mut recorded = HashSet::new();
+            for run in &runs {
+                recorded.extend(connection.value(sql, bound![run])?.map(RunId::from_bytes));
+            }
+            runs.retain(|run| !recorded.contains(run));
+            Ok(runs)
+        })
     }
 
     /// The runs of these writers are handed over.

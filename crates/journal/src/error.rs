@@ -44,6 +44,9 @@ pub enum JournalError {
     /// The database failed.
     #[error("the store failed: {0}")]
     Database(DatabaseError),
+    /// Nothing can be sealed.
+    #[error("the system gives no random numbers")]
+    NoRandom,
     /// What the file says makes no sense.
     #[error("the store is damaged: {0}")]
     Damaged(String),

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use crate::common::ReadSeals;
 use crate::database::{
     Access, Connection, Hear, Listening, Pool, PostgresStore, SqliteStore, Store, bound,
 };
@@ -43,6 +44,8 @@ pub struct Journal {
     writer: Option<Mutex<Receiver<()>>>,
     /// A connection for what durable runs keep; none before the first of them.
     pub(crate) shelf: Mutex<Option<Connection>>,
+    /// What texts are sealed with, as it was read last.
+    pub(crate) seals: Mutex<ReadSeals>,
 }
 
 /// How the store keeps up.
@@ -131,6 +134,7 @@ impl Journal {
             listening,
             writer,
             shelf: Mutex::default(),
+            seals: Mutex::default(),
         })
     }
 
@@ -162,6 +166,7 @@ impl Journal {
             listening,
             writer: None,
             shelf: Mutex::default(),
+            seals: Mutex::default(),
         })
     }
 

@@ -40,7 +40,7 @@ mod tracker;
 mod transfer;
 mod write;
 
-pub use common::{Alone, Kept, KeptToken, News, NewsReader, SealKey, Shelf, Shelved, Spent};
+pub use common::{Alone, Kept, KeptToken, News, NewsReader, SealKey, Seals, Shelf, Shelved, Spent};
 pub use database::DatabaseError;
 pub use definitions::{KeptModule, KeptWorkflow};
 pub use difference::DivergenceReport;

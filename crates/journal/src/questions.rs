@@ -1,7 +1,9 @@
 //! What runs ask people, and what they are answered.
 //!
 //! A question outlives the process that asked it: its row is what a run waits for, and whoever may
-//! change that row first has answered it.
+//! change that row first has answered it. Its times are those of the store, so that the clocks of
+//! several machines do not matter, and what it was answered is sealed: records mask what nobody may
+//! read, and an answer may have it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,9 +12,9 @@ use std::time::{Duration, SystemTime};
 use mcpgraph_value::Value;
 use uuid::Uuid;
 
+use crate::common::micros;
 use crate::database::{self, Access, Connection, Row, bound};
 use crate::read::row::time;
-use crate::write::micros;
 use crate::{Journal, JournalError, RunId};
 
 /// How long a question that is over is remembered, so that a late answer is told what became of it.
@@ -20,10 +22,6 @@ const REMEMBERED: Duration = Duration::from_hours(7 * 24);
 
 /// How many questions a list shows.
 const MAX_LISTED: i64 = 1000;
-
-const COLUMNS: &str = "id, run, path, node, tool, message, schema, principal, asked, expires, \
-     state, answer, (SELECT count(*) FROM questions AS earlier WHERE earlier.run = questions.run \
-     AND earlier.node = questions.node AND earlier.id < questions.id)";
 
 /// The format of the file that first has questions.
 const SINCE_FORMAT: i64 = 6;
@@ -54,7 +52,7 @@ pub struct NewQuestion {
 }
 
 /// A question as it is kept.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Question {
     /// Names it.
     pub id: QuestionId,
@@ -76,6 +74,8 @@ pub struct Question {
     pub asked: SystemTime,
     /// Until when it can be answered.
     pub expires: SystemTime,
+    /// How much of that time was left when it was read.
+    pub left: Duration,
     /// What became of it.
     pub state: QuestionState,
     /// How often the node has asked before, in this run.
@@ -114,15 +114,19 @@ impl Journal {
     /// Asks, unless the run has asked at this place before: then it is that question. Two processes
     /// that execute one run ask once.
     pub fn ask(&self, new: &NewQuestion) -> Result<Question, JournalError> {
-        let now = SystemTime::now();
         let id = QuestionId(Uuid::now_v7());
         let asked = self.transact(|connection| {
-            forget(connection, now)?;
-            let added = connection.execute(
+            forget(connection)?;
+            let sql = format!(
                 "INSERT INTO questions (id, run, path, node, tool, message, schema, principal,
                      asked, expires, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'pending')
+                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, now, now + ?9, 'pending'
+                 FROM (SELECT {} AS now) AS clock WHERE true
                  ON CONFLICT (run, path) DO NOTHING",
+                connection.clock()
+            );
+            let added = connection.execute(
+                &sql,
                 bound![
                     id.0.as_bytes(),
                     &new.run,
@@ -132,60 +136,60 @@ impl Journal {
                     &new.message,
                     &new.schema.to_json(),
                     new.principal.as_deref(),
-                    micros(now),
-                    micros(now + new.patience),
+                    micros(new.patience),
                 ],
             )?;
             if added > 0 {
                 connection.tell([new.run].into_iter())?;
             }
-            let sql = format!("SELECT {COLUMNS} FROM questions WHERE run = ?1 AND path = ?2");
+            let sql = select(connection, "WHERE run = ?1 AND path = ?2");
             Ok(connection.first(&sql, bound![&new.run, &new.path], question)?)
         })?;
         self.shared.heard(Some(&[new.run]));
-        asked.ok_or_else(|| JournalError::Damaged("a question is gone".to_owned()))?
+        let asked = asked.ok_or_else(|| JournalError::Damaged("a question is gone".to_owned()))?;
+        asked?.opened(self)
     }
 
     /// A question, whatever became of it; none if it is long over.
     pub fn question(&self, id: QuestionId) -> Result<Option<Question>, JournalError> {
-        self.questions("WHERE id = ?1", bound![id.0.as_bytes()])
-            .map(|found| found.into_iter().next())
+        let found = self.questions(|_| "WHERE id = ?1".to_owned(), bound![id.0.as_bytes()])?;
+        Ok(found.into_iter().next())
     }
 
     /// The questions that wait, the oldest first: of one run, or of all.
     pub fn pending_questions(&self, run: Option<RunId>) -> Result<Vec<Question>, JournalError> {
-        let now = micros(SystemTime::now());
+        let waiting = |clock: &str| {
+            let of_run = if run.is_some() { "run = ?2 AND" } else { "" };
+            format!(
+                "WHERE {of_run} state = 'pending' AND expires > {clock} ORDER BY asked, id LIMIT ?1"
+            )
+        };
         match run {
-            Some(run) => self.questions(
-                "WHERE run = ?3 AND state = 'pending' AND expires > ?1 ORDER BY asked, id LIMIT ?2",
-                bound![now, MAX_LISTED, &run],
-            ),
-            None => self.questions(
-                "WHERE state = 'pending' AND expires > ?1 ORDER BY asked, id LIMIT ?2",
-                bound![now, MAX_LISTED],
-            ),
+            Some(run) => self.questions(waiting, bound![MAX_LISTED, &run]),
+            None => self.questions(waiting, bound![MAX_LISTED]),
         }
     }
 
     /// Ends a question if it waits. False if it does not any more: whoever was first has ended it,
     /// and an answer that comes after its time is none.
     pub fn end_question(&self, id: QuestionId, how: &Ending) -> Result<bool, JournalError> {
-        let now = micros(SystemTime::now());
         let answer = match how {
-            Ending::Answered(answer) => Some(answer.to_json()),
+            Ending::Answered(answer) => Some(self.seal(&answer.to_json(), &id.to_string())?),
             _ => None,
         };
-        // What a person says has to be said in time.
-        let deadline = match how {
-            Ending::Answered(_) | Ending::Declined => now,
-            Ending::Expired | Ending::Withdrawn => i64::MIN,
-        };
         let run = self.transact(|connection| {
-            let run: Option<[u8; 16]> = connection.value(
-                "UPDATE questions SET state = ?2, answer = ?3, ended = ?4
-                 WHERE id = ?1 AND state = 'pending' AND expires > ?5 RETURNING run",
-                bound![id.0.as_bytes(), how.name(), answer.as_deref(), now, deadline],
-            )?;
+            let clock = connection.clock();
+            // What a person says has to be said in time.
+            let in_time = match how {
+                Ending::Answered(_) | Ending::Declined => format!("AND expires > {clock}"),
+                Ending::Expired | Ending::Withdrawn => String::new(),
+            };
+            let sql = format!(
+                "UPDATE questions SET state = ?2, answer = ?3, ended = {clock}
+                 WHERE id = ?1 AND state = 'pending' {in_time} RETURNING run"
+            );
+            let run: Option<[u8; 16]> =
+                connection.value(&sql, bound![id.0.as_bytes(), how.name(), answer.as_deref()])?;
             let run = run.map(RunId::from_bytes);
             if let Some(run) = run {
                 connection.tell([run].into_iter())?;
@@ -200,13 +204,13 @@ impl Journal {
 
     /// Takes back what a run that has ended still asks.
     pub fn withdraw_questions(&self, run: RunId) -> Result<(), JournalError> {
-        let now = micros(SystemTime::now());
         self.transact(|connection| {
-            let withdrawn = connection.execute(
-                "UPDATE questions SET state = 'withdrawn', ended = ?2
+            let sql = format!(
+                "UPDATE questions SET state = 'withdrawn', ended = {}
                  WHERE run = ?1 AND state = 'pending'",
-                bound![&run, now],
-            )?;
+                connection.clock()
+            );
+            let withdrawn = connection.execute(&sql, bound![&run])?;
             if withdrawn > 0 {
                 connection.tell([run].into_iter())?;
             }
@@ -225,47 +229,82 @@ impl Journal {
 
     fn questions(
         &self,
-        condition: &str,
+        condition: impl FnOnce(&str) -> String,
         values: &[database::Bound<'_>],
     ) -> Result<Vec<Question>, JournalError> {
-        self.read(|connection| {
+        let found: Vec<Sealed> = self.read(|connection| {
             if connection.format()? < SINCE_FORMAT {
                 return Ok(Vec::new());
             }
-            let sql = format!("SELECT {COLUMNS} FROM questions {condition}");
+            let sql = select(connection, &condition(connection.clock()));
             connection.all(&sql, values, question)?.into_iter().collect()
-        })
+        })?;
+        found.into_iter().map(|found| found.opened(self)).collect()
     }
 }
 
+/// What reads questions.
+fn select(connection: &Connection, condition: &str) -> String {
+    let clock = connection.clock();
+    format!(
+        "SELECT id, run, path, node, tool, message, schema, principal, asked, expires, state,
+             answer, expires - {clock},
+             (SELECT count(*) FROM questions AS earlier
+              WHERE earlier.run = questions.run AND earlier.node = questions.node
+                  AND (earlier.asked, earlier.id) < (questions.asked, questions.id))
+         FROM questions {condition}"
+    )
+}
+
 /// Forgets what has been over for a while.
-fn forget(connection: &Connection, now: SystemTime) -> database::Result<()> {
-    let before = micros(now.checked_sub(REMEMBERED).unwrap_or(now));
-    connection.execute_later("DELETE FROM questions WHERE expires < ?1", bound![before])?;
-    connection.execute_later("DELETE FROM questions WHERE ended < ?1", bound![before])
+fn forget(connection: &Connection) -> database::Result<()> {
+    let remembered = micros(REMEMBERED);
+    for over in ["expires", "ended"] {
+        let sql = format!("DELETE FROM questions WHERE {over} < {} - ?1", connection.clock());
+        connection.execute_later(&sql, bound![remembered])?;
+    }
+    Ok(())
+}
+
+/// A question as it was read, and its answer, which is sealed.
+struct Sealed {
+    question: Question,
+    answer: Option<String>,
+}
+
+impl Sealed {
+    fn opened(self, journal: &Journal) -> Result<Question, JournalError> {
+        let Self { mut question, answer } = self;
+        if let Some(answer) = answer {
+            let json = journal.unseal(&answer, &question.id.to_string())?;
+            let json = json.ok_or_else(|| damaged("its answer cannot be opened"))?;
+            let answer = Value::from_json(&json).map_err(damaged)?;
+            question.state = QuestionState::Answered(answer);
+        }
+        Ok(question)
+    }
+}
+
+fn damaged(what: impl fmt::Display) -> JournalError {
+    JournalError::Damaged(format!("a question: {what}"))
 }
 
 /// Reads a row; what it says may make no sense.
-fn question(row: &Row<'_>) -> database::Result<Result<Question, JournalError>> {
-    let json = |text: &str| {
-        Value::from_json(text)
-            .map_err(|error| JournalError::Damaged(format!("a question: {error}")))
+fn question(row: &Row<'_>) -> database::Result<Result<Sealed, JournalError>> {
+    let state = row.get::<String>(10)?;
+    let state = match state.as_str() {
+        // One that was answered is so once the answer is opened.
+        "pending" | "answered" => QuestionState::Pending,
+        "declined" => QuestionState::Declined,
+        "expired" => QuestionState::Expired,
+        "withdrawn" => QuestionState::Withdrawn,
+        other => return Ok(Err(damaged(format_args!("it is `{other}`")))),
     };
-    let (schema, state) = (json(row.text(6)?), row.get::<String>(10)?);
-    let answer: Option<String> = row.get(11)?;
-    let state = match (state.as_str(), answer) {
-        ("pending", _) => Ok(QuestionState::Pending),
-        ("answered", Some(answer)) => json(&answer).map(QuestionState::Answered),
-        ("declined", _) => Ok(QuestionState::Declined),
-        ("expired", _) => Ok(QuestionState::Expired),
-        ("withdrawn", _) => Ok(QuestionState::Withdrawn),
-        (other, _) => Err(JournalError::Damaged(format!("a question is `{other}`"))),
+    let schema = match Value::from_json(row.text(6)?) {
+        Ok(schema) => schema,
+        Err(error) => return Ok(Err(damaged(error))),
     };
-    let (schema, state) = match (schema, state) {
-        (Ok(schema), Ok(state)) => (schema, state),
-        (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
-    };
-    Ok(Ok(Question {
+    let question = Question {
         id: QuestionId(Uuid::from_bytes(row.get(0)?)),
         run: RunId::from_bytes(row.get(1)?),
         path: row.get(2)?,
@@ -277,8 +316,10 @@ fn question(row: &Row<'_>) -> database::Result<Result<Question, JournalError>> {
         asked: time(row.get(8)?),
         expires: time(row.get(9)?),
         state,
-        earlier: row.get::<i64>(12)?.unsigned_abs(),
-    }))
+        left: Duration::from_micros(u64::try_from(row.get::<i64>(12)?).unwrap_or_default()),
+        earlier: row.get::<i64>(13)?.unsigned_abs(),
+    };
+    Ok(Ok(Sealed { question, answer: row.get(11)? }))
 }
 
 // === impl Question ===
@@ -298,9 +339,9 @@ impl Question {
         self.expires.duration_since(self.asked).unwrap_or_default()
     }
 
-    /// Whether it is too late for an answer.
+    /// Whether it was too late for an answer when it was read.
     pub fn is_over(&self) -> bool {
-        self.expires <= SystemTime::now()
+        self.left.is_zero()
     }
 }
 

@@ -4,17 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_gateway::{Gateway, KEY_SPREAD};
+use mcpgraph_gateway::Gateway;
 use mcpgraph_journal::{Journal, News};
 
-/// How long a key is used for new seals: 7 days.
-const RENEW: Duration = Duration::from_hours(7 * 24);
-
-/// How long a key is kept for what it sealed: 90 days. A question may wait for its answer for long.
-const FORGET: Duration = Duration::from_hours(90 * 24);
-
-/// How often the store is asked for keys: a new one is known everywhere before it is used.
-const LOOK: Duration = Duration::from_secs(KEY_SPREAD.as_secs() / 4);
+/// How often the store is asked for keys, for those who missed the news of them.
+const LOOK: Duration = Duration::from_secs(30);
 
 /// Gives the gateway the keys of the store, and those that follow, until the future is dropped.
 pub(crate) async fn follow(journal: Arc<Journal>, gateway: Arc<Gateway>) {
@@ -32,14 +26,9 @@ pub(crate) async fn follow(journal: Arc<Journal>, gateway: Arc<Gateway>) {
 /// Gives the gateway the keys of the store. Until it has some it uses one of its own.
 pub(crate) async fn take(journal: &Arc<Journal>, gateway: &Gateway) {
     let journal = Arc::clone(journal);
-    let keys = tokio::task::spawn_blocking(move || {
-        let fresh = mcpgraph_gateway::new_key();
-        fresh.map(|fresh| journal.seal_keys(&fresh, RENEW, FORGET))
-    });
-    match keys.await {
-        Ok(Some(Ok(keys))) => gateway.set_seal_keys(&keys),
-        Ok(Some(Err(error))) => tracing::warn!(%error, "the keys of seals cannot be read"),
-        Ok(None) => tracing::warn!("the system gives no random numbers, so nothing is sealed"),
+    match tokio::task::spawn_blocking(move || journal.renew_seals()).await {
+        Ok(Ok(seals)) => gateway.set_seals(seals),
+        Ok(Err(error)) => tracing::warn!(%error, "the keys of seals cannot be read"),
         Err(error) => tracing::warn!(%error, "the keys of seals cannot be read"),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use mcpgraph_diagnostics::{Code, codes};
 use mcpgraph_engine::{ErrorKind, RunError};
@@ -135,9 +135,8 @@ impl Questions {
             if question.state != QuestionState::Pending || question.is_over() {
                 return Ok(question);
             }
-            let left = question.expires.duration_since(SystemTime::now()).unwrap_or_default();
             // Nobody tells that the time has come either.
-            drop(tokio::time::timeout(left.min(LOOK), follower.changed()).await);
+            drop(tokio::time::timeout(question.left.min(LOOK), follower.changed()).await);
         }
     }
 

@@ -4,5 +4,6 @@
 
 mod cancelling;
 mod going_on;
+mod kept;
 mod messages;
 mod process;

@@ -1,12 +1,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::News;
+use super::{News, micros};
 use crate::database::{Access, bound};
 use crate::{Journal, JournalError};
 
 /// The length of a key.
-const KEY_BYTES: usize = 32;
+pub(super) const KEY_BYTES: usize = 32;
 
 /// A key with which processes seal what they give to clients, so that any of them opens it again.
 #[derive(Clone, PartialEq, Eq)]
@@ -95,8 +95,4 @@ impl Journal {
                 .collect()
         })
     }
-}
-
-fn micros(time: Duration) -> i64 {
-    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::News;
+use super::{News, micros};
 use crate::database::bound;
 use crate::{Journal, JournalError};
 
@@ -20,7 +20,7 @@ impl Journal {
             );
             connection.execute(&sql, bound![address, text])?;
             let sql = format!("DELETE FROM letters WHERE {clock} - left_at >= ?1");
-            connection.execute(&sql, bound![KEPT.as_micros() as i64])?;
+            connection.execute(&sql, bound![micros(KEPT)])?;
             Ok(connection.announce(&news)?)
         })?;
         self.shared.news.announce(&news);

@@ -10,6 +10,7 @@ mod keys;
 mod letters;
 mod news;
 mod rates;
+mod seals;
 mod shelf;
 mod tokens;
 
@@ -18,8 +19,12 @@ pub use keys::SealKey;
 pub(crate) use news::Announcing;
 pub use news::{News, NewsReader};
 pub use rates::Spent;
+pub(crate) use seals::ReadSeals;
+pub use seals::Seals;
 pub use shelf::{Kept, Shelf, Shelved};
 pub use tokens::KeptToken;
+
+use std::time::Duration;
 
 use crate::database::Connection;
 use crate::{Journal, JournalError};
@@ -32,4 +37,9 @@ impl Journal {
     ) -> Result<T, JournalError> {
         self.changing.with(&self.store, body)
     }
+}
+
+/// A duration as the store counts it.
+pub(crate) fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }

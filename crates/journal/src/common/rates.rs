@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use super::micros;
 use crate::database::{Connection, bound};
 use crate::{Journal, JournalError};
 
@@ -55,8 +56,4 @@ impl Journal {
             Ok(())
         })
     }
-}
-
-fn micros(time: Duration) -> i64 {
-    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }

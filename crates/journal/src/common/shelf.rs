@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use super::micros;
 use crate::database::{self, Bound, Connection, Row, bound};
 use crate::{Journal, JournalError};
 
@@ -125,8 +126,7 @@ impl Journal {
     ) -> Result<Vec<(String, Kept)>, JournalError> {
         self.alter(|connection| {
             let condition = format!("{} - used >= ?1", connection.clock());
-            let idle = i64::try_from(idle.as_micros()).unwrap_or(i64::MAX);
-            Ok(take(connection, shelf, &condition, bound![idle])?)
+            Ok(take(connection, shelf, &condition, bound![micros(idle)])?)
         })
     }
 }
