@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { card, launch, openPage, Studio, typeInto } from './world';
+import { card, launch, look, openPage, Studio, typeInto } from './world';
 
 const EMPTY = `# Made by hand.
 version: "1.0"
@@ -87,6 +87,47 @@ it('edges are made with the keyboard, and changes are taken back', async () => {
   await page.keyboard.press('ControlOrMeta+Shift+z');
   await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(before + 1);
   await page.keyboard.press('ControlOrMeta+z');
+  await page.getByRole('button', { name: 'Saved' }).waitFor();
+});
+
+it('a question and a wait are filled in', async () => {
+  await card(page, 'transform').click();
+  await page.keyboard.press('n');
+  await page.getByRole('button', { name: /^Wait/ }).click();
+  await card(page, 'wait').waitFor();
+  await page.getByLabel('How long').fill('250');
+  await page.keyboard.press('Enter');
+  await card(page, 'wait').getByText('for 250 ms').waitFor();
+  await look(page, 'wait', 'light');
+  await page.getByLabel('It waits').selectOption('until a time that is computed');
+  await page.getByLabel('Until when, in JSONata').fill('$.entry.due');
+  await page.keyboard.press('Enter');
+  await card(page, 'wait').getByText('until $.entry.due').waitFor();
+
+  await page.keyboard.press('n');
+  await page.getByRole('button', { name: /^Question Asks/ }).click();
+  await card(page, 'ask').waitFor();
+  await page.getByLabel('What is asked').fill('Count them all?');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('If the person declines').selectOption('exit');
+  await card(page, 'ask').getByText('Count them all?').waitFor();
+  await page.waitForTimeout(900);
+  await page.keyboard.press('ControlOrMeta+s');
+  await page.getByRole('button', { name: 'Saved' }).waitFor();
+  const text = studio.read();
+  expect(text).toMatch(/until:\s*\{?\s*"?expr"?: "?\$\.entry\.due/);
+  expect(text).not.toContain('duration');
+  expect(text).toContain('Count them all?');
+  expect(text).toMatch(/onDecline: "?exit/);
+
+  // What follows is about the tool without them.
+  for (const id of ['ask', 'wait']) {
+    await card(page, id).click();
+    await page.getByRole('button', { name: `Remove ${id}` }).click();
+    await card(page, id).waitFor({ state: 'hidden' });
+  }
+  await page.waitForTimeout(900);
+  await page.keyboard.press('ControlOrMeta+s');
   await page.getByRole('button', { name: 'Saved' }).waitFor();
 });
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{Body, Kind, Node, Tool};
+use mcpgraph_value::Value;
+
+use crate::{Body, Kind, Node, Target, Template, Tool};
 
 /// The tool as a Mermaid flowchart.
 pub fn mermaid(tool: &Tool) -> String {
@@ -149,6 +151,9 @@ fn describe(node: &Node) -> (Shape, String) {
     match &node.kind {
         Kind::Entry | Kind::Exit | Kind::Start | Kind::End => (Shape::Terminal, id.to_string()),
         Kind::Switch { .. } => (Shape::Decision, id.to_string()),
+        Kind::Call { target: Target::Time { .. }, args } => {
+            (Shape::Step, format!("{id}\n{}", waits(args)))
+        }
         Kind::Call { target, .. } => (Shape::Call, format!("{id}\n{target}")),
         Kind::Graph { tool, .. } => (Shape::Call, format!("{id}\ngraph {tool}")),
         Kind::Wrapped => (Shape::Call, format!("{id}\n{}", node.kind.name())),
@@ -156,6 +161,22 @@ fn describe(node: &Node) -> (Shape, String) {
             (Shape::Step, format!("{id}\n{}", node.kind.name()))
         }
     }
+}
+
+/// How long a node waits, as far as the file says it.
+fn waits(args: &Template) -> String {
+    let Template::Object(members) = args else { return "waits".to_owned() };
+    let said = members.first().map(|(key, time)| (&**key, time));
+    match said {
+        Some(("until", Template::Literal(time))) => format!("waits until {}", plain(time)),
+        Some((_, Template::Literal(Value::Number(millis)))) => format!("waits for {millis} ms"),
+        Some((_, Template::Literal(time))) => format!("waits for {}", plain(time)),
+        _ => "waits".to_owned(),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_json(), str::to_owned)
 }
 
 fn shortened(text: &str) -> String {

@@ -66,6 +66,7 @@ export type NodeKind =
   | 'graph'
   | 'command'
   | 'ask'
+  | 'wait'
   | 'branch'
   | 'start'
   | 'end'

@@ -15,6 +15,7 @@ import { namesOf } from './names';
 import { Problems } from './Problems';
 import { SwitchForm } from './SwitchForm';
 import { useMarks } from './useMarks';
+import { WaitForm } from './WaitForm';
 
 /** What a node says, to be changed: what all nodes have, and what its kind has. */
 export function NodeForm({ view, id }: { view: GraphView; id: string }) {
@@ -71,7 +72,9 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
       <Pin view={view} id={id} />
       {isTool && node.type !== 'entry' && node.type !== 'exit' && (
         <details>
-          <summary>When it fails or takes too long</summary>
+          <summary>
+            {node.type === 'wait' ? 'When it fails' : 'When it fails or takes too long'}
+          </summary>
           <div className="stack inset">
             <ChoiceField
               label="On error"
@@ -80,11 +83,14 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
               none="the run fails"
               onChoose={(target) => put('onError', target)}
             />
-            <TextField
-              label="Timeout in milliseconds"
-              value={node.timeoutMs === undefined ? '' : String(node.timeoutMs)}
-              onCommit={(text) => put('timeoutMs', text.trim() === '' ? undefined : Number(text))}
-            />
+            {/* How long it takes is what a node that waits says itself. */}
+            {node.type !== 'wait' && (
+              <TextField
+                label="Timeout in milliseconds"
+                value={node.timeoutMs === undefined ? '' : String(node.timeoutMs)}
+                onCommit={(text) => put('timeoutMs', text.trim() === '' ? undefined : Number(text))}
+              />
+            )}
           </div>
         </details>
       )}
@@ -170,6 +176,8 @@ function KindForm({ view, node, targets, onChange }: KindProps) {
       return <HookForm node={node} onChange={onChange} />;
     case 'ask':
       return <AskForm node={node} targets={targets} onChange={onChange} />;
+    case 'wait':
+      return <WaitForm node={node} onChange={onChange} />;
     case 'command':
       return <CommandForm view={view} node={node} onChange={onChange} />;
     case 'switch':

@@ -125,6 +125,8 @@ export function template(tool: GraphDefinition, type: string, server?: string): 
       return { id: id('command'), type, command: { template: '' }, args: {} };
     case 'ask':
       return { id: id('ask'), type, message: 'Shall it go on?' };
+    case 'wait':
+      return { id: id('wait'), type, duration: '1m' };
     default:
       return { id: id(type), type };
   }

@@ -54,6 +54,7 @@ export const TOOL: Grammar = {
     'graph',
     'command',
     'ask',
+    'wait',
     'entry',
     'exit',
   ],

@@ -1,5 +1,6 @@
 import type { JsonObject, NodeDefinition, NodeKind } from '../api/types';
 import { oneLine, plural } from './format';
+import { waitingText } from './waiting';
 
 /** What people are told about a kind of node. */
 export interface KindInfo {
@@ -19,6 +20,7 @@ export const KINDS: Record<NodeKind, KindInfo> = {
   graph: { label: 'Sub-graph', about: 'Calls another tool of this file' },
   command: { label: 'Command', about: 'Sends a command to a program, a database or a service' },
   ask: { label: 'Question', about: 'Asks a person and waits for the answer' },
+  wait: { label: 'Wait', about: 'Waits for a while or until a time, also across restarts' },
   branch: { label: 'Branch', about: 'A branch of a parallel node' },
   start: { label: 'Start', about: 'Where the workflow begins, with the request' },
   end: { label: 'End', about: 'Where the workflow ends, with the response' },
@@ -79,6 +81,8 @@ export function summary(node: NodeDefinition | undefined): string {
       return commandText(object(node.command));
     case 'ask':
       return oneLine(messageOf(node));
+    case 'wait':
+      return oneLine(waitingText(node));
     case 'hook':
       return hookText(object(node.hook));
     case 'start':

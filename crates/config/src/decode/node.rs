@@ -207,6 +207,9 @@ fn parallel(record: &Record<'_>, dialect: Dialect, problems: &mut Problems) -> O
     Some(Parallel { branches, max_parallel })
 }
 
+/// How to say how long.
+const WAIT_HINT: &str = "write `duration: 90s`, or `until: 2030-01-31T12:00:00Z`";
+
 /// One of `duration` and `until`.
 fn wait(record: &Record<'_>, dialect: Dialect, problems: &mut Problems) -> Option<Wait> {
     let (member, is_until) = match (record.member("duration"), record.member("until")) {
@@ -219,11 +222,7 @@ fn wait(record: &Record<'_>, dialect: Dialect, problems: &mut Problems) -> Optio
                 }
                 None => (record.span(), "the node does not say how long it waits"),
             };
-            problems.push(
-                problems
-                    .error(codes::WAIT_UNCLEAR, span, message)
-                    .hint("write `duration: 90s`, or `until: 2030-01-31T12:00:00Z`"),
-            );
+            problems.push(problems.error(codes::WAIT_UNCLEAR, span, message).hint(WAIT_HINT));
             return None;
         }
     };
@@ -234,8 +233,10 @@ fn wait(record: &Record<'_>, dialect: Dialect, problems: &mut Problems) -> Optio
         ArgValue::Object(_) | ArgValue::Array(_) => false,
     };
     if !is_time {
-        let shape = Shape::Either(&Shape::Scalar, &Shape::AnyObject);
-        wrong_type(&member.key, shape, &member.value, problems);
+        let message =
+            format!("{} has to be a text, a number or an expression", quoted(&member.key));
+        problems
+            .push(problems.error(codes::WAIT_UNCLEAR, member.value.span, message).hint(WAIT_HINT));
         return None;
     }
     Some(Wait { is_until, time })

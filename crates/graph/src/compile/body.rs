@@ -195,10 +195,10 @@ impl<'a> Compiler<'a, '_> {
             }
             NodeKind::Ask(ask) => self.ask(def, ask, place)?,
             NodeKind::Wait(wait) => {
-                self.check_wait(wait);
+                let longest = self.tool.map_or(0, |tool| tool.limits.max_wait_ms);
+                self.check_wait(wait, longest);
                 let key = if wait.is_until { "until" } else { "duration" };
                 let time = self.template(&wait.time, &place.names)?;
-                let longest = self.tool.map_or(0, |tool| tool.limits.max_wait_ms);
                 Kind::Call {
                     target: Target::Time { longest: Duration::from_millis(longest) },
                     args: Template::Object(vec![(key.into(), time)]),
@@ -383,27 +383,39 @@ impl<'a> Compiler<'a, '_> {
         }
     }
 
-    /// What the file itself says about a time can be read.
-    fn check_wait(&mut self, wait: &Wait) {
+    /// What the file itself says about a time can be read, and may be waited for.
+    fn check_wait(&mut self, wait: &Wait, longest: u64) {
         let ArgValue::Literal(value) = &wait.time.value else { return };
-        let is_time = match value {
-            Value::String(text) if wait.is_until => read_time(text).is_some(),
-            Value::String(text) => read_duration(text).is_some(),
-            Value::Number(number) => number.as_f64() >= 0.0,
-            _ => false,
+        let millis = match value {
+            Value::String(text) if wait.is_until => read_time(text).map(u128::from),
+            Value::String(text) => read_duration(text).map(|time| time.as_millis()),
+            Value::Number(number) => {
+                let number = number.as_f64();
+                (number >= 0.0).then_some(number as u128)
+            }
+            _ => None,
         };
-        if !is_time {
-            let (what, hint) = if wait.is_until {
-                ("time", "write a time with its zone, such as `2030-01-31T12:00:00Z`")
-            } else {
-                ("length of time", "write `500ms`, `90s`, `5m`, `2h`, `3d` or milliseconds")
-            };
-            self.report.push(
-                Diagnostic::error(codes::WAIT_UNCLEAR, format!("this is no {what}"))
-                    .at(self.report.source(), wait.time.span, "")
-                    .hint(hint),
-            );
-        }
+        let (message, hint) = match millis {
+            None if wait.is_until => {
+                let hint = "write a time with its zone, such as `2030-01-31T12:00:00Z`";
+                ("this is no time".to_owned(), hint)
+            }
+            None => {
+                let hint = "write `500ms`, `90s`, `5m`, `2h`, `3d` or milliseconds";
+                ("this is no length of time".to_owned(), hint)
+            }
+            // How far away a time is, is known when the run comes to it.
+            Some(millis) if !wait.is_until && millis > u128::from(longest) => (
+                format!("this is longer than maxWaitMs ({longest} ms)"),
+                "wait for less, or raise the limit in executionLimits",
+            ),
+            Some(_) => return,
+        };
+        self.report.push(
+            Diagnostic::error(codes::WAIT_UNCLEAR, message)
+                .at(self.report.source(), wait.time.span, "")
+                .hint(hint),
+        );
     }
 
     fn check_tool(&mut self, name: &Text) {

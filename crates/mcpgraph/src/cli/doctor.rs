@@ -11,6 +11,7 @@ use mcpgraph_runtime::Instruments;
 use serde_json::json;
 
 use super::args::{DoctorArgs, HistoryArgs};
+use super::runs::text::count;
 use super::{Exit, Threads, block_on, output};
 use crate::McpGraph;
 use crate::load::Files;
@@ -186,7 +187,7 @@ async fn look(product: &McpGraph, server: &str) -> Check {
     });
     match asked.await {
         Ok(Ok((version, tools))) => {
-            Check::fine(&name, format!("speaks MCP {version}, has {tools} tools"))
+            Check::fine(&name, format!("speaks MCP {version}, has {}", count(tools, "tool")))
         }
         Ok(Err(error)) => Check::fine(&name, error.to_string()).but(Verdict::Wrong, error.hint()),
         Err(_) => {

@@ -6,6 +6,7 @@ mod reading;
 mod replaying;
 mod secrets;
 mod transfer;
+mod waiting;
 
 use std::{
     fs,

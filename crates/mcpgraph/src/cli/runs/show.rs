@@ -93,6 +93,9 @@ fn about(run: &RunSummary, told: &Told, asked: &[Question]) -> Vec<(&'static str
         let message = shortened(&printable(&question.message), SHOWN);
         ("asks", format!("{message} (node `{}`, question {})", question.node, question.id))
     }));
+    if told.finished.is_none() {
+        about.extend(told.waits().map(|until| ("waits", until)));
+    }
     if let Some(StoredEvent::Started { input, .. }) = &told.started {
         about.push(("input", shortened(&input.text(), SHOWN)));
     }

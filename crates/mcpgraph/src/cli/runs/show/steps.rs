@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{printable, shortened};
 use mcpgraph_engine::{PauseReason, StepId};
-use mcpgraph_journal::{StepEnd, StepRecord, StoredEvent};
+use mcpgraph_journal::{Payload, StepEnd, StepRecord, StoredEvent};
 use mcpgraph_value::Value;
 
 use super::super::text::{Side, count, duration, table};
@@ -31,7 +31,12 @@ struct Step {
     retries: u32,
     log_lines: u32,
     pauses: u32,
+    /// Until when it waits, or has waited, if it is a `wait` node.
+    until: Option<String>,
 }
+
+/// How a node that waits says until when, in the record.
+const WAITS_UNTIL: &str = "waits until ";
 
 impl Told {
     /// Takes the next event.
@@ -52,7 +57,8 @@ impl Told {
                     between: Vec::new(),
                 };
                 let pauses = std::mem::take(&mut self.waiting);
-                self.steps.insert(step, Step { record, retries: 0, log_lines: 0, pauses });
+                let (retries, log_lines, until) = (0, 0, None);
+                self.steps.insert(step, Step { record, retries, log_lines, pauses, until });
             }
             StoredEvent::StepFinished { step, output, edge, at } => {
                 self.end(step, StepEnd { outcome: Ok(output), edge, at, seq });
@@ -65,9 +71,9 @@ impl Told {
                     step.retries = attempt;
                 }
             }
-            StoredEvent::Log { step, .. } => {
+            StoredEvent::Log { step, message, .. } => {
                 if let Some(step) = self.steps.get_mut(&step) {
-                    step.log_lines += 1;
+                    step.say(&message);
                 }
             }
             StoredEvent::Paused { ref why, .. } => {
@@ -98,6 +104,14 @@ impl Told {
             Some(step) => step.pauses += 1,
             None => self.waiting += 1,
         }
+    }
+
+    /// Until when the run waits, and at which nodes.
+    pub(super) fn waits(&self) -> impl Iterator<Item = String> {
+        self.steps.values().filter(|step| step.record.end.is_none()).filter_map(|step| {
+            let until = step.until.as_ref()?;
+            Some(format!("until {until} (node `{}`)", step.record.node))
+        })
     }
 
     /// Every step, for programs.
@@ -152,6 +166,20 @@ impl Told {
 }
 
 impl Step {
+    /// Takes a line that it said.
+    fn say(&mut self, line: &Payload) {
+        let until = match line {
+            Payload::Whole(Value::String(line)) if *self.record.kind == *"wait" => {
+                line.strip_prefix(WAITS_UNTIL)
+            }
+            _ => None,
+        };
+        match until {
+            Some(until) => self.until = Some(until.to_owned()),
+            None => self.log_lines += 1,
+        }
+    }
+
     fn to_value(&self) -> Value {
         let value = self.record.to_value();
         let Value::Object(mut members) = value else { return value };
@@ -159,6 +187,9 @@ impl Step {
             [("retries", self.retries), ("logLines", self.log_lines), ("pauses", self.pauses)];
         for (key, number) in numbers {
             members.make_mut().insert(key, u64::from(number));
+        }
+        if let Some(until) = &self.until {
+            members.make_mut().insert("until", until.as_str());
         }
         Value::Object(members)
     }
@@ -189,6 +220,10 @@ impl Step {
                 failure.into_iter().chain(edge).collect()
             }
         };
+        if let Some(until) = &self.until {
+            let verb = if self.record.end.is_some() { "waited" } else { "waits" };
+            parts.push(format!("({verb} until {until})"));
+        }
         let numbers = [
             (self.retries, "retried", "time"),
             (self.log_lines, "said", "line"),
@@ -208,7 +243,6 @@ mod tests {
     use std::time::Duration;
 
     use mcpgraph_engine::{LogLevel, StepPath};
-    use mcpgraph_journal::Payload;
 
     use super::*;
 
