@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::glob::fits;
@@ -6,9 +7,11 @@ use crate::lease::Leases;
 use crate::rate::Buckets;
 use crate::{Grant, Rate, StoreError, Token, Tokens};
 
-/// What a server asks before it lets somebody do something.
+/// What a server asks before it lets somebody do something. Until there is a token it asks nothing;
+/// from then on it does, also when the last one is gone.
 pub struct Access {
     tokens: Tokens,
+    asks: AtomicBool,
     counting: Counting,
 }
 
@@ -37,7 +40,21 @@ impl Access {
             Some(journal) => Counting::Together(Leases::new(Arc::clone(journal))),
             None => Counting::Alone(Buckets::default()),
         };
-        Arc::new(Self { tokens, counting })
+        Arc::new(Self { tokens, asks: AtomicBool::new(false), counting })
+    }
+
+    /// Whether a token is asked for, now that it is looked: there is one, or was. Where that cannot
+    /// be seen, one is.
+    pub fn asks(&self) -> bool {
+        if !self.asks_yet() && self.tokens.list().map_or(true, |tokens| !tokens.is_empty()) {
+            self.asks.store(true, Ordering::Release);
+        }
+        self.asks_yet()
+    }
+
+    /// Whether a token was asked for when it was last looked.
+    pub fn asks_yet(&self) -> bool {
+        self.asks.load(Ordering::Acquire)
     }
 
     /// Who shows this token; none if it is none, or has ended or was revoked.
@@ -57,7 +74,9 @@ impl Access {
 
     /// Looks whether another process made or revoked tokens, which blocks as files do.
     pub fn look(&self) -> Result<(), StoreError> {
-        self.tokens.look()
+        self.tokens.look()?;
+        self.asks();
+        Ok(())
     }
 
     /// Forgets what nothing has been spent of for long, which blocks as files do.

@@ -17,7 +17,8 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate for those who show tokens; without `access`, one that is open.
+    /// A gate for those who show tokens, as soon as there are some; without `access`, one that is
+    /// always open.
     pub fn new(access: Option<Arc<Access>>) -> Self {
         Self { access }
     }
@@ -26,6 +27,7 @@ impl Gate {
     pub(crate) fn grant(&self, client: &Client) -> Grant {
         match (&self.access, &client.principal) {
             (None, _) => Grant::default(),
+            (Some(access), None) if !access.asks_yet() => Grant::default(),
             (Some(access), Some(id)) => access.grant(id).unwrap_or_else(Grant::nothing),
             (Some(_), None) => Grant::nothing(),
         }

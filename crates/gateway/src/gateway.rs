@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use mcpgraph_diagnostics::suggest;
 use mcpgraph_graph::Graph;
-use mcpgraph_journal::{RunId, Seals};
+use mcpgraph_journal::{Journal, RunId, Seals};
 use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::HeaderParameter;
 use mcpgraph_mcp::server::{Broadcaster, Call, Client, Description, Service};
@@ -108,6 +108,15 @@ impl Gateway {
     /// store opens it.
     pub fn set_seals(&self, seals: Arc<Seals>) {
         self.parking.seal().set(seals);
+    }
+
+    /// Lets the answers of clients find the process that asked, through the store that it shares
+    /// with others, until the future is dropped.
+    pub fn share_questions(
+        &self,
+        journal: Arc<Journal>,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        self.parking.share(journal)
     }
 
     fn place_workflows(&self) {

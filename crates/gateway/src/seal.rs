@@ -25,7 +25,7 @@ pub(crate) const RESPONSES: &str = "inputResponses";
 const PREFIX: &str = "mcpgraph-sealed-";
 
 /// What a state is bound to: only the same caller goes on, and only with the same request.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
     principal: Option<Arc<str>>,
     server: String,

@@ -102,6 +102,11 @@ impl Journal {
         })
     }
 
+    /// Whether the writer of this name lives, as far as others can tell.
+    pub fn lives(&self, name: &str) -> Result<bool, JournalError> {
+        self.read(|connection| Ok(liveness::living_names(connection, &self.store)?.contains(name)))
+    }
+
     /// The runs of these writers are handed over.
     pub fn forget_writers(&self, names: &[String]) -> Result<(), JournalError> {
         self.store.open_writer()?.transaction(Access::Write, |connection| {

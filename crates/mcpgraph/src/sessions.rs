@@ -13,9 +13,6 @@ use mcpgraph_mcp::server::{
 /// How many sessions all processes together keep.
 const MAX_SESSIONS: usize = 100_000;
 
-/// How often an answer is looked for, should nobody say that it is there.
-const LOOK: Duration = Duration::from_secs(1);
-
 /// How long the end of a session is kept from its client: who asks another process right after it
 /// should find the session gone there, and that process has to hear of it first.
 const SPREAD: Duration = Duration::from_millis(250);
@@ -135,28 +132,7 @@ impl SessionStore for SharedSessions {
     }
 
     async fn answered(&self, key: &str, question: &str) -> String {
-        let mut news = self.0.news();
-        let address: Arc<str> = address(key, question).into();
-        loop {
-            let wanted = Arc::clone(&address);
-            match self.ask(move |journal| journal.take_letter(&wanted)).await {
-                Ok(Some(answer)) => return answer,
-                Ok(None) => {}
-                Err(error) => tracing::debug!(%error, "an answer is looked for again"),
-            }
-            let told = async {
-                loop {
-                    match news.next().await {
-                        Some(News::Letter(of)) if of == address => break,
-                        Some(News::Anything) => break,
-                        Some(_) => {}
-                        None => std::future::pending().await,
-                    }
-                }
-            };
-            // Whether it was said or is only looked for, the store knows.
-            drop(tokio::time::timeout(LOOK, told).await);
-        }
+        self.0.letter(&address(key, question)).await
     }
 
     async fn withdraw(&self, key: &str, request: &str) {

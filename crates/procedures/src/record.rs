@@ -7,12 +7,13 @@ use std::time::SystemTime;
 use mcpgraph_engine::{Event, Given};
 use mcpgraph_journal::{Digest, Journal, JournalError, NewRun, Origin, RunId, RunRecorder};
 use mcpgraph_runtime::{Instruments, RunObserver, RunStart};
-use mcpgraph_sop::{Mode, Procedure};
+use mcpgraph_sop::{Mode, Procedure, shape};
 use mcpgraph_value::Map;
 use parking_lot::Mutex;
 
 use crate::Key;
-use crate::trail::{Trail, millis};
+use crate::tools::TODO;
+use crate::trail::{CALL, Trail, millis};
 
 /// Where what happens in walks goes.
 pub(crate) struct Records {
@@ -77,10 +78,14 @@ impl Records {
         if events.is_empty() {
             return;
         }
-        if self.is_shared {
-            return self.write(move |journal| journal.append(run, events)).await;
-        }
         let ends = matches!(events.last(), Some(Event::Finished { .. }));
+        if self.is_shared {
+            self.write(move |journal| journal.append(run, events)).await;
+            if ends {
+                self.observe(run).await;
+            }
+            return;
+        }
         let commit = {
             let mut open = self.open.lock();
             let Some(record) = open.get_mut(key).filter(|record| record.run == run) else { return };
@@ -94,6 +99,45 @@ impl Records {
         if let Some(commit) = commit {
             // A loss is counted and logged where it happens; it is no reason to fail a call.
             commit.await;
+        }
+    }
+
+    /// Tells the observers of a walk that several processes served, once it has ended: of all that
+    /// happened, as the store has it.
+    async fn observe(&self, run: RunId) {
+        let Instruments { journal: Some(journal), observers, .. } = &self.instruments else {
+            return;
+        };
+        if observers.is_empty() {
+            return;
+        }
+        let journal = Arc::clone(journal);
+        let read = tokio::task::spawn_blocking(move || {
+            let summary = journal.run(run)?.ok_or_else(|| JournalError::NoRun(run.to_string()))?;
+            let events = journal.whole_events_of(run, summary.digest, kind)?;
+            Ok::<_, JournalError>((summary, events))
+        });
+        let (summary, events) = match read.await {
+            Ok(Ok(read)) => read,
+            Ok(Err(error)) => {
+                return tracing::debug!(%run, %error, "nobody hears of a walk that has ended");
+            }
+            Err(error) => {
+                return tracing::debug!(%run, %error, "nobody hears of a walk that has ended");
+            }
+        };
+        let start = RunStart {
+            id: run,
+            graph: None,
+            tool: &summary.tool,
+            digest: summary.digest,
+            origin: &summary.origin,
+            at: summary.started,
+        };
+        for mut observer in observers.iter().filter_map(|observer| observer.begin(&start)) {
+            for event in &events {
+                observer.event(event);
+            }
         }
     }
 
@@ -131,6 +175,11 @@ impl Record {
             recorder.hand_over();
         }
     }
+}
+
+/// The type of a node of a walk, as events have it.
+fn kind(name: &str) -> &'static str {
+    [TODO, CALL].into_iter().find(|known| *known == name).unwrap_or_else(|| shape(name))
 }
 
 /// The trail of a walk that begins now.

@@ -12,6 +12,9 @@ use mcpgraph_value::{Map, Value};
 
 use crate::tools::TODO;
 
+/// The type of a step that calls a tool.
+pub(crate) const CALL: &str = "mcp";
+
 /// How far the record of a walk is. A node is a step; a tool called there is a step inside it.
 #[derive(Clone, Debug)]
 pub(crate) struct Trail {
@@ -118,7 +121,7 @@ impl Trail {
             step,
             path,
             node: Arc::clone(tool),
-            kind: "mcp",
+            kind: CALL,
             input: Some(arguments),
             item_name: None,
             began: at.saturating_sub(took),

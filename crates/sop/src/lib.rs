@@ -20,7 +20,7 @@ mod walk;
 pub use chart::{Chart, Edge, Guard, Node, NodeId};
 pub use document::MAX_FILE_BYTES;
 pub use draw::dot;
-pub use mermaid::{MAX_EDGES, MAX_SUBGRAPHS};
+pub use mermaid::{MAX_EDGES, MAX_SUBGRAPHS, shape};
 pub use procedure::{Procedure, ServerInfo};
 pub use read::read;
 pub use walk::{

@@ -17,6 +17,7 @@ use merman_core::{
 use serde_json::Value as Json;
 
 pub use self::prepare::{MAX_EDGES, MAX_SUBGRAPHS};
+pub use self::shapes::shape;
 use crate::{Chart, Edge, Node, NodeId};
 
 /// How the parser calls flowcharts.
@@ -125,7 +126,7 @@ impl Builder<'_> {
         self.chart.nodes.push(Node {
             span: self.place(&id),
             id,
-            shape: shapes::name(shape),
+            shape: shapes::shape(shape.unwrap_or("rectangle")),
             description: label.into(),
             edges: Vec::new(),
             has_prompt: false,

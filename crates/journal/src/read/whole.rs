@@ -14,10 +14,21 @@ impl Journal {
     /// `Started` names `version`: a replay on another version must not differ by that alone. The
     /// one that was recorded is in [`crate::RunSummary::digest`].
     pub fn whole_events(&self, id: RunId, version: Digest) -> Result<Vec<Event>, JournalError> {
+        self.whole_events_of(id, version, kind)
+    }
+
+    /// The same for a run whose nodes have other types than those of graphs: `kind` gives the name
+    /// of a type as events have it.
+    pub fn whole_events_of(
+        &self,
+        id: RunId,
+        version: Digest,
+        kind: fn(&str) -> &'static str,
+    ) -> Result<Vec<Event>, JournalError> {
         self.read(|connection| {
             let (no, summary) = expect(connection, &self.store, id)?;
             let reader = RunReader::new(connection, no);
-            let mut whole = WholeEvents::new(id, version);
+            let mut whole = WholeEvents { kind, ..WholeEvents::new(id, version) };
             reader.lines(0, |seq, line| {
                 whole.push(seq, reader.decode(line)?)?;
                 Ok(ControlFlow::Continue(()))
@@ -31,20 +42,21 @@ impl Journal {
 pub(crate) struct WholeEvents {
     run: RunId,
     version: Digest,
+    kind: fn(&str) -> &'static str,
     events: Vec<Event>,
 }
 
 impl WholeEvents {
     /// None yet; `Started` will name `version`.
     pub(crate) fn new(run: RunId, version: Digest) -> Self {
-        Self { run, version, events: Vec::new() }
+        Self { run, version, kind, events: Vec::new() }
     }
 
     /// Adds the next event.
     pub(crate) fn push(&mut self, seq: u64, event: StoredEvent) -> Result<(), Missing> {
         self.all_up_to(seq)?;
         let step = event.step();
-        let event = event.into_event(self.version, &kind).map_err(|(field, size)| {
+        let event = event.into_event(self.version, &self.kind).map_err(|(field, size)| {
             self.missing(seq, step, MissingPart::Payload { field, size })
         })?;
         self.events.push(event);

@@ -155,6 +155,14 @@ fn a_letter_is_taken_once() {
     first.leave_letter("x", "two").unwrap();
     assert_eq!(second.take_letter("x").unwrap().as_deref(), Some("one"));
     assert_eq!(first.take_letter("x").unwrap(), None);
+    for address in ["to me 2", "to me 1", "to me", "to you 1", "To me 3"] {
+        first.leave_letter(address, address).unwrap();
+    }
+    let all = ["to me 1", "to me 2"].map(|address| (address.to_owned(), address.to_owned()));
+    assert_eq!(second.take_letters("to me ").unwrap(), all);
+    assert!(first.take_letters("to me ").unwrap().is_empty());
+    assert_eq!(first.take_letter("to me").unwrap().as_deref(), Some("to me"));
+    assert!(first.lives(second.name()).unwrap() && !first.lives("nobody").unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,7 +22,7 @@ struct Guarded {
     has_studio: bool,
 }
 
-/// A router that only those reach who show a token; with a studio, all of this machine reach what
+/// A router that, as soon as there is a token, only those reach who show one; with a studio, all of this machine reach what
 /// is beside the endpoint `mcp`.
 pub(super) fn guarded(
     router: Router,
@@ -41,6 +41,9 @@ async fn authorize(
 ) -> Response {
     let is_beside = request.uri().path() != guarded.mcp;
     if is_beside && guarded.has_studio {
+        return next.run(request).await;
+    }
+    if !guarded.access.asks() {
         return next.run(request).await;
     }
     let Some(secret) = bearer(request.headers()) else {

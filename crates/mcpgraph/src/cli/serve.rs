@@ -79,14 +79,13 @@ fn access(history: &HistoryArgs) -> anyhow::Result<Option<Arc<Access>>> {
     if history.store.is_none() {
         // Where there is no folder for data, there are no tokens in it.
         let Some(tokens) = in_folder else { return Ok(None) };
-        return Ok((!tokens.list()?.is_empty()).then(|| Access::new(tokens)));
-    }
-    let tokens = history.tokens()?;
-    if !tokens.list()?.is_empty() {
+        tokens.list()?;
         return Ok(Some(Access::new(tokens)));
     }
+    let tokens = history.tokens()?;
     // Whoever made tokens means them to be asked for.
-    if let Some(in_folder) = in_folder
+    if tokens.list()?.is_empty()
+        && let Some(in_folder) = in_folder
         && !in_folder.list()?.is_empty()
     {
         return Err(usage(
@@ -95,7 +94,7 @@ fn access(history: &HistoryArgs) -> anyhow::Result<Option<Arc<Access>>> {
              or remove those of the folder with `mcpgraph tokens rm`",
         ));
     }
-    Ok(None)
+    Ok(Some(Access::new(tokens)))
 }
 
 /// How clients reach the server.
@@ -120,7 +119,8 @@ impl Transport {
     ) -> anyhow::Result<Self> {
         let Some(address) = listening.http else { return Ok(Self::Stdio) };
         let access = access(history)?;
-        if access.is_none() && !address.ip().is_loopback() && !listening.insecure {
+        let asks = access.as_ref().is_some_and(|access| access.asks());
+        if !asks && !address.ip().is_loopback() && !listening.insecure {
             return Err(usage(format!(
                 "{address} can be reached by other machines and nothing asks who they are; \
                  make tokens with `mcpgraph tokens add`, use a loopback address such as \
@@ -270,6 +270,8 @@ pub(super) fn serve_loaded(
         );
         let walking = shared
             .map(|journal| tokio::spawn(walkers::follow(Arc::clone(&procedures), journal.news())));
+        let answering =
+            shared.map(|journal| tokio::spawn(gateway.share_questions(Arc::clone(journal))));
         let face = Face {
             product: Arc::clone(&product),
             gateway: Arc::clone(&gateway),
@@ -316,7 +318,7 @@ pub(super) fn serve_loaded(
         if let Some(reload) = reload {
             reload.abort();
         }
-        for followed in [stored, sealing, admitting, walking].into_iter().flatten() {
+        for followed in [stored, sealing, admitting, walking, answering].into_iter().flatten() {
             followed.abort();
             // It has the store, which is closed when nobody has it any more.
             drop(followed.await);

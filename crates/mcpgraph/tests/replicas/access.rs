@@ -36,6 +36,30 @@ fn a_token_counts_on_all_replicas_within_a_second() {
     assert_eq!(listed["tokens"].as_array().unwrap().len(), 1, "{listed}");
 }
 
+/// Replicas that were started without any token ask for one as soon as the first is made.
+#[test]
+fn the_first_token_closes_all_replicas_within_a_second() {
+    let Some(store) = database() else { return };
+    let cluster = Cluster::of_graph(store, &graph());
+    let anonymous: Vec<Client> =
+        cluster.replicas.iter().map(|replica| cluster.client().at(replica.address)).collect();
+    let status = |client: &Client| client.ask("tools/list", json!({})).status;
+    assert!(anonymous.iter().all(|client| status(client) == 200));
+    let session = cluster.client().initialized();
+    let first = token(&cluster.store, &["--name", "first"]);
+    soon("nobody else is let in", || anonymous.iter().all(|client| status(client) == 401));
+    for client in everywhere(&cluster, &first) {
+        assert_eq!(status(&client), 200);
+    }
+    // A session that nobody owned is not whoever comes later.
+    assert_eq!(session.with_token(&first).ask("ping", json!({})).status, 404);
+    // Taking the last one away opens nothing.
+    done(&cluster.store, &["tokens", "rm", "first"]);
+    let clients = everywhere(&cluster, &first);
+    soon("it is refused", || clients.iter().all(|client| status(client) == 401));
+    assert!(anonymous.iter().all(|client| status(client) == 401));
+}
+
 #[test]
 fn a_session_is_that_of_its_token_everywhere() {
     let Some(store) = database() else { return };

@@ -77,3 +77,53 @@ fn each_round_is_another_replica() {
         assert_eq!(third["result"]["content"][0]["text"], "Ada likes blue", "{third}");
     }
 }
+
+/// A legacy server asks in the middle of a call, which waits in one process; the answer of a modern
+/// client comes to another.
+#[test]
+fn an_answer_finds_the_call_that_waits_elsewhere() {
+    let Some(server) = environment::misbehaving_server() else { return };
+    let Some((mut cluster, _folder)) = serving(&server) else { return };
+    let client = asked(&cluster);
+    let at = |at: usize| client.at(cluster.replicas[at].address);
+    let answer = json!({ "question": {
+        "action": "accept", "content": { "username": "ada", "email": "ada@example.com" },
+    }});
+    let call = |client: &Client, more: &Value| {
+        let mut params = json!({ "name": "s__ask", "arguments": {} });
+        for (key, value) in more.as_object().unwrap() {
+            params[key] = value.clone();
+        }
+        client.ask("tools/call", params).last().clone()
+    };
+    for (asking, answering) in [(0, 1), (1, 2), (2, 0), (1, 1)] {
+        let asked = call(&at(asking), &json!({}));
+        let state = &asked["result"]["requestState"];
+        assert!(state.as_str().unwrap().starts_with("mcpgraph-parked-"), "{asked}");
+        // One that does not answer is told what is missing, and may answer then.
+        let empty = call(&at(answering), &json!({ "requestState": state, "inputResponses": {} }));
+        assert!(empty["error"]["message"].as_str().unwrap().contains("no answer to"), "{empty}");
+        let answered = json!({ "requestState": state, "inputResponses": answer });
+        let result = call(&at(answering), &answered);
+        assert!(result.to_string().contains("ada@example.com"), "{result}");
+        // Once.
+        let again = call(&at(answering), &answered);
+        assert!(again["error"]["message"].as_str().unwrap().contains("of no question"), "{again}");
+    }
+    // Another request cannot use it, at any process.
+    let asked = call(&at(0), &json!({}));
+    let state = &asked["result"]["requestState"];
+    for replica in 0..3 {
+        let other =
+            json!({ "requestState": state, "inputResponses": answer, "arguments": {"a": 1} });
+        let refused = call(&at(replica), &other);
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains("of no question"), "{refused}");
+    }
+    // The process that holds the call dies: whoever answers is told soon.
+    let second = at(1);
+    let answered = json!({ "requestState": state, "inputResponses": answer });
+    cluster.replicas[0].kill();
+    let refused = call(&second, &answered);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("is gone"), "{refused}");
+}

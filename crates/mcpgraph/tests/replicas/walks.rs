@@ -1,10 +1,11 @@
 //! Conversations of procedures: each move is made by another process.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Client, Cluster, database, done};
+use crate::cluster::{Client, Cluster, database, done, within};
 
 const PROCEDURE: &str = "---
 agent: desk
@@ -67,6 +68,46 @@ fn a_walk_goes_on_wherever_it_is_asked_for() {
         // Started, the plan, five nodes of which four were left, a refusal.
         assert_eq!(exported["events"].as_array().unwrap().len(), 1 + 2 + 5 + 4 + 1, "{exported}");
     }
+}
+
+/// The numbers of all replicas about one thing.
+fn counted(cluster: &Cluster, what: &str) -> u64 {
+    let of_one = |replica: &crate::cluster::Replica| {
+        let mut stream = std::net::TcpStream::connect(replica.address).unwrap();
+        write!(stream, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        let lines = BufReader::new(stream).lines().map_while(Result::ok);
+        let mut numbers = lines.filter_map(|line| line.strip_prefix(what)?.trim().parse().ok());
+        numbers.next().unwrap_or(0)
+    };
+    cluster.replicas.iter().map(of_one).sum()
+}
+
+/// A walk that several processes served is counted once, when it has ended.
+#[test]
+fn a_walk_is_counted_by_whoever_ends_it() {
+    let Some(store) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("desk.md");
+    std::fs::write(&file, PROCEDURE).unwrap();
+    let cluster = Cluster::start(store, |command| {
+        command.arg("sop").arg(&file);
+    });
+    let load = json!({ "sop_file": file.to_str().unwrap() });
+    let client = cluster.client().initialized();
+    ask(&client, &Value::Null, "load_graph", load.clone());
+    for node in ["START", "LOOK", "DECIDE"] {
+        ask(&client, &Value::Null, "goto_node", json!({ "node_id": node }));
+    }
+    let step = |node: &str, kind: &str| {
+        let count = "mcpgraph_node_duration_seconds_count";
+        counted(&cluster, &format!(r#"{count}{{tool="desk",node="{node}",kind="{kind}"}}"#))
+    };
+    assert_eq!(step("LOOK", "rectangle"), 0);
+    // Whoever begins another walk has ended this one.
+    ask(&client, &Value::Null, "load_graph", load);
+    within(Duration::from_secs(10), "it is counted", || step("LOOK", "rectangle") == 1);
+    assert_eq!((step("START", "rectangle"), step("DECIDE", "rhombus")), (1, 1));
 }
 
 /// Two moves of one conversation at once: both are made, one after the other.
