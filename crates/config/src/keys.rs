@@ -15,7 +15,8 @@ pub(crate) use command::{BACKEND, COMMAND_TOOL};
 #[cfg(test)]
 use command::{COMMAND, EDGELAKE_COMMAND, FILTER, RESPONSE};
 pub(crate) use graph::{FILE, TOOL};
-pub(crate) use node::{ANY_NODE, CONDITION, EXPRESSION, NODE_KINDS, RETRY, kind_table};
+pub use node::NODE_TYPES;
+pub(crate) use node::{ANY_NODE, CONDITION, EXPRESSION, RETRY, kind_table, node_kinds};
 pub(crate) use procedure::{FRONT_MATTER, PROMPT, PROMPTS};
 pub(crate) use server::{EXPOSE, EXPOSED_ARGUMENT, EXPOSED_TOOL, MCP_JSON, SERVER};
 pub(crate) use test::{ANSWER, TEST, TEST_FILE};

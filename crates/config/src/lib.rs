@@ -25,6 +25,7 @@ mod yaml;
 
 pub use decode::{FILE_PREFIX, Lookup};
 pub use json::Json;
+pub use keys::NODE_TYPES;
 pub use read::{
     merge_servers, read_front_matter, read_graph, read_mcp_json, read_procedure_servers,
     read_prompt, read_prompts, read_tests, set_edgelake,

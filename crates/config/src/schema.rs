@@ -2,7 +2,7 @@
 
 use mcpgraph_value::{Map, Value};
 
-use crate::keys::{ANY_NODE, FILE, Key, NODE_KINDS, Need, Shape, TEST_FILE, Table};
+use crate::keys::{ANY_NODE, FILE, Key, Need, Shape, TEST_FILE, Table, node_kinds};
 
 /// The JSON Schema (2020-12) of graph files, for editors.
 ///
@@ -114,8 +114,8 @@ impl Definitions {
     /// that kind only.
     fn node(&mut self) -> Map {
         let mut cases = Vec::new();
-        for (kind, table) in NODE_KINDS {
-            let is_kind = Map::from_iter([("const", *kind)]);
+        for (kind, table) in node_kinds() {
+            let is_kind = Map::from_iter([("const", kind)]);
             let mut condition = Map::new();
             condition.insert("properties", Map::from_iter([("type", is_kind)]));
             condition.insert("required", vec![Value::from("type")]);

@@ -5,9 +5,8 @@ use std::time::{Instant, SystemTime};
 
 use async_trait::async_trait;
 use mcpgraph_journal::{Journal, Request, RequestStatus, RunId};
-use mcpgraph_mcp::message::{Notification, Raw, RpcError};
-use mcpgraph_mcp::mirror::HeaderParameter;
-use mcpgraph_mcp::server::{Call, Client, Description, Service};
+use mcpgraph_mcp::message::{Raw, RpcError};
+use mcpgraph_mcp::server::{Around, Call, Client, Service};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
@@ -126,8 +125,12 @@ impl Drop for Entry<'_> {
 }
 
 #[async_trait]
-impl Service for RequestLog {
-    async fn call(&self, mut call: Call) -> Result<Raw, RpcError> {
+impl Around for RequestLog {
+    fn inner(&self) -> &Arc<dyn Service> {
+        &self.inner
+    }
+
+    async fn pass(&self, mut call: Call) -> Result<Raw, RpcError> {
         let trail: Arc<Trail> = Arc::default();
         call.extensions.insert(Arc::clone(&trail));
         let entry = Entry {
@@ -143,30 +146,6 @@ impl Service for RequestLog {
         let outcome = self.inner.call(call).await;
         entry.answered(&outcome);
         outcome
-    }
-
-    fn info(&self) -> Arc<RawValue> {
-        self.inner.info()
-    }
-
-    async fn describe(&self, client: &Client) -> Description {
-        self.inner.describe(client).await
-    }
-
-    async fn notified(&self, client: &Arc<Client>, notification: Notification) {
-        self.inner.notified(client, notification).await;
-    }
-
-    async fn closed(&self, client: &Arc<Client>) {
-        self.inner.closed(client).await;
-    }
-
-    fn header_parameters(&self, client: &Client, tool: &str) -> Option<Arc<[HeaderParameter]>> {
-        self.inner.header_parameters(client, tool)
-    }
-
-    async fn may_watch(&self, client: &Client, uri: &str) -> bool {
-        self.inner.may_watch(client, uri).await
     }
 }
 

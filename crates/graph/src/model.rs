@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_command::Command;
+use mcpgraph_config::NODE_TYPES;
 use mcpgraph_expr::{JsonLogic, Jsonata};
 use mcpgraph_value::Value;
 
@@ -228,19 +229,7 @@ impl Graph {
 
 impl Kind {
     /// The words for all kinds.
-    pub const NAMES: [&'static str; 11] = [
-        "entry",
-        "exit",
-        "transform",
-        "switch",
-        "mcp",
-        "foreach",
-        "parallel",
-        "graph",
-        "command",
-        "ask",
-        "wait",
-    ];
+    pub const NAMES: [&'static str; NODE_TYPES.len()] = NODE_TYPES;
 
     /// The words for the kinds that only workflows have.
     pub const WORKFLOW_NAMES: [&'static str; 4] = ["start", "end", "mcp-call", "hook"];

@@ -19,6 +19,7 @@ mod record;
 mod shared;
 mod tools;
 mod trail;
+mod walking;
 
 pub use conversation::{Act, Conversation, Key, Store, StoreError};
 pub use library::{Catalogue, Library, NotLoaded};

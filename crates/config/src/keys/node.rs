@@ -2,30 +2,50 @@ use super::command::COMMAND;
 use super::{Key, MAX_MS, MAX_PARALLEL, Shape, Table};
 use crate::model::{Ask, Retry};
 
-/// The words `type` may say, each with the keys it brings.
-pub(crate) static NODE_KINDS: &[(&str, &Table)] = &[
-    ("entry", &ENTRY),
-    ("exit", &EXIT),
-    ("transform", &TRANSFORM),
-    ("switch", &SWITCH),
-    ("mcp", &MCP),
-    ("foreach", &FOREACH),
-    ("parallel", &PARALLEL),
-    ("graph", &GRAPH),
-    ("command", &COMMAND_NODE),
-    ("ask", &ASK),
-    ("wait", &WAIT),
+/// The words that `type` of a node may say.
+pub const NODE_TYPES: [&str; 11] = [
+    "entry",
+    "exit",
+    "transform",
+    "switch",
+    "mcp",
+    "foreach",
+    "parallel",
+    "graph",
+    "command",
+    "ask",
+    "wait",
 ];
+
+/// The keys that each of them brings, in their order.
+static NODE_TABLES: [&Table; NODE_TYPES.len()] = [
+    &ENTRY,
+    &EXIT,
+    &TRANSFORM,
+    &SWITCH,
+    &MCP,
+    &FOREACH,
+    &PARALLEL,
+    &GRAPH,
+    &COMMAND_NODE,
+    &ASK,
+    &WAIT,
+];
+
+/// The words, each with its keys.
+pub(crate) fn node_kinds() -> impl Iterator<Item = (&'static str, &'static Table)> {
+    NODE_TYPES.into_iter().zip(NODE_TABLES)
+}
 
 /// The table of a kind of node.
 pub(crate) fn kind_table(kind: &str) -> Option<&'static Table> {
-    NODE_KINDS.iter().find(|(name, _)| *name == kind).map(|(_, table)| *table)
+    node_kinds().find(|(name, _)| *name == kind).map(|(_, table)| table)
 }
 
 /// What every node has.
 static COMMON: &[Key] = &[
     Key::required("id", Shape::Name, "The name other nodes and expressions use."),
-    Key::required("type", Shape::Words(KIND_NAMES), "What the node does."),
+    Key::required("type", Shape::Words(&NODE_TYPES), "What the node does."),
     Key::optional(
         "onError",
         Shape::Name,
@@ -42,20 +62,6 @@ static ATTEMPTS: &[Key] = &[
         "How long one attempt may take, in milliseconds.",
     ),
     Key::optional("retry", Shape::Record(&RETRY), "When and how often the node is tried again."),
-];
-
-const KIND_NAMES: &[&str] = &[
-    "entry",
-    "exit",
-    "transform",
-    "switch",
-    "mcp",
-    "foreach",
-    "parallel",
-    "graph",
-    "command",
-    "ask",
-    "wait",
 ];
 
 static NEXT: &[Key] = &[Key::optional(

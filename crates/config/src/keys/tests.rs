@@ -8,8 +8,8 @@ use mcpgraph_value::Value;
 use super::{
     ANSWER, ANY_NODE, BACKEND, COMMAND, COMMAND_TOOL, CONDITION, EDGELAKE_COMMAND, EXPECT,
     EXPECTED_ERROR, EXPOSE, EXPOSED_ARGUMENT, EXPOSED_TOOL, EXPRESSION, FILE, FILTER, HOOK, Key,
-    MOCK_ERROR, NODE_KINDS, Need, RESPONSE, RETRY, SERVER, Shape, TEST, TEST_FILE, TOOL, Table,
-    WORKFLOW,
+    MOCK_ERROR, Need, RESPONSE, RETRY, SERVER, Shape, TEST, TEST_FILE, TOOL, Table, WORKFLOW,
+    node_kinds,
 };
 use crate::{json_schema, read_graph, read_tests, test_schema};
 
@@ -69,7 +69,7 @@ fn places() -> Vec<Place> {
         place(&RESPONSE, "tools: [{command: {response_parser: {@}}}]"),
         place(&FILTER, "tools: [{command: {response_parser: {filter: {@}}}}]"),
     ]);
-    for (kind, table) in NODE_KINDS {
+    for (kind, table) in node_kinds() {
         places.push(place(table, &node(&format!("type: {kind}, @"))));
     }
     let tests = [
@@ -180,7 +180,8 @@ fn every_reference_of_the_schema_leads_somewhere() {
 
 #[test]
 fn any_node_has_the_keys_of_all_kinds() {
-    for (kind, table) in NODE_KINDS {
+    for (kind, table) in node_kinds() {
+        assert_eq!(table.name, format!("{kind}Node"), "words and tables are in one order");
         for key in table.keys() {
             assert!(ANY_NODE.key(key.name).is_some(), "`{}` of `{kind}`", key.name);
         }

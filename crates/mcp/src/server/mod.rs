@@ -32,5 +32,5 @@ pub use peer::CallPeer;
 pub use saved::{
     ChangeSession, SavedSession, SessionChange, SessionNews, SessionStore, SessionsAway,
 };
-pub use service::{Call, Description, Service};
+pub use service::{Around, Call, Description, Service};
 pub use stdio::{StandardInput, StandardOutput, serve_stdio, standard_streams};

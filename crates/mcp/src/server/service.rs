@@ -67,6 +67,47 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
+/// A service around another one: it sees the requests, and is the other one in all else.
+#[async_trait]
+pub trait Around: Send + Sync + 'static {
+    /// The other one.
+    fn inner(&self) -> &Arc<dyn Service>;
+
+    /// Answers a request, mostly by asking the other one: see [`Service::call`].
+    async fn pass(&self, call: Call) -> Result<Raw, RpcError>;
+}
+
+#[async_trait]
+impl<T: Around> Service for T {
+    async fn call(&self, call: Call) -> Result<Raw, RpcError> {
+        self.pass(call).await
+    }
+
+    fn info(&self) -> Arc<RawValue> {
+        self.inner().info()
+    }
+
+    async fn describe(&self, client: &Client) -> Description {
+        self.inner().describe(client).await
+    }
+
+    async fn notified(&self, client: &Arc<Client>, notification: Notification) {
+        self.inner().notified(client, notification).await;
+    }
+
+    async fn closed(&self, client: &Arc<Client>) {
+        self.inner().closed(client).await;
+    }
+
+    fn header_parameters(&self, client: &Client, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        self.inner().header_parameters(client, tool)
+    }
+
+    async fn may_watch(&self, client: &Client, uri: &str) -> bool {
+        self.inner().may_watch(client, uri).await
+    }
+}
+
 /// One request on its way through the service.
 #[derive(Debug)]
 pub struct Call {

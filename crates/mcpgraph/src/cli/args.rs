@@ -1,22 +1,24 @@
 //! Everything that can be typed.
 
+pub(crate) mod eval;
 pub(crate) mod questions;
 pub(crate) mod requests;
 pub(crate) mod runs;
+pub(crate) mod serving;
 pub(crate) mod test;
 mod times;
 pub(crate) mod tokens;
 pub(crate) mod workflows;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::eval::{EvalArgs, Language};
 use self::questions::QuestionsArgs;
 use self::requests::RequestsArgs;
 use self::runs::{ReplayArgs, RerunArgs, RunsArgs, RunsCommand};
+pub(crate) use self::serving::{ListenArgs, ServeArgs, SopArgs, StudioArgs, ToolkitArgs};
 use self::test::TestArgs;
 use self::tokens::TokensArgs;
 use self::workflows::WorkflowsArgs;
@@ -197,128 +199,6 @@ pub(crate) enum Command {
     Reaper,
 }
 
-/// How a server is reached, and how it ends.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ListenArgs {
-    /// Listen for HTTP at this address instead of using stdio
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) http: Option<SocketAddr>,
-
-    /// Allow an address that other machines can reach. There is no protection but your network's
-    #[arg(long, requires = "http")]
-    pub(crate) insecure: bool,
-
-    /// How long calls under way may take to finish when the system asks the server to end
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "25s",
-        value_parser = times::duration,
-        requires = "http"
-    )]
-    pub(crate) drain_timeout: Duration,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mcpgraph serve -g graph.yaml                          over stdio
-  mcpgraph serve -g graph.yaml --http 127.0.0.1:8080    over HTTP at http://127.0.0.1:8080/mcp
-  mcpgraph serve -g graph.yaml -m mcp.json              with the servers of an mcp.json
-  mcpgraph serve -m mcp.json                            only those, all of them behind one endpoint")]
-pub(crate) struct ServeArgs {
-    #[command(flatten)]
-    pub(crate) files: FileArgs,
-
-    #[command(flatten)]
-    pub(crate) listening: ListenArgs,
-
-    /// Further host names under which the HTTP server is reached
-    #[arg(long, value_name = "NAME", requires = "http")]
-    pub(crate) allow_host: Vec<String>,
-
-    /// Further web origins whose pages may call the HTTP server
-    #[arg(long, value_name = "ORIGIN", requires = "http")]
-    pub(crate) allow_origin: Vec<String>,
-
-    /// Serve the studio beside MCP, for a browser on this machine
-    #[arg(long, requires = "http")]
-    pub(crate) studio: bool,
-
-    /// Do not watch the files for changes
-    #[arg(long)]
-    pub(crate) no_reload: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mcpgraph studio -g graph.yaml                       at http://127.0.0.1:4747/
-  mcpgraph studio -g graph.yaml -m mcp.json --http 127.0.0.1:8080
-
-MCP is served beside it at /mcp: a client that calls a tool there can be watched in the studio.")]
-pub(crate) struct StudioArgs {
-    #[command(flatten)]
-    pub(crate) files: FileArgs,
-
-    /// Listen at this address of this machine
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4747")]
-    pub(crate) http: SocketAddr,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mcpgraph sop support.md                             over stdio, for a client's configuration
-  mcpgraph sop support.md --http 127.0.0.1:8080       over HTTP at http://127.0.0.1:8080/mcp
-  mcpgraph sop support.md --enforce -m mcp.json       only the tools of the current node can be
-                                                      called, from the servers of an mcp.json too
-  mcpgraph sop support.md --allow-host docs.example.com
-                                                      addresses of that host can be loaded too
-  mcpgraph check support.md                           find everything that is wrong with it")]
-pub(crate) struct SopArgs {
-    /// The procedures
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) paths: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) listening: ListenArgs,
-
-    /// Hold agents to the procedures: legal moves, guards, the tools of the current node
-    #[arg(long)]
-    pub(crate) enforce: bool,
-
-    /// Make illegal moves all the same, and say so
-    #[arg(long, conflicts_with = "enforce")]
-    pub(crate) lenient: bool,
-
-    /// A folder in which agents find other procedures
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) root: Vec<PathBuf>,
-
-    /// A host from which agents may load procedures over https, at public addresses only
-    #[arg(long, value_name = "HOST")]
-    pub(crate) allow_host: Vec<String>,
-
-    /// Forget a conversation that nobody has gone on with for this long
-    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = times::duration)]
-    pub(crate) idle: Duration,
-
-    /// An mcp.json whose servers' tools are offered too
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) mcp: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mcpgraph toolkit -g graph.yaml -m mcp.json    for a client's configuration
-  mcpgraphtoolkit -g graph.yaml -m mcp.json     the same")]
-pub(crate) struct ToolkitArgs {
-    #[command(flatten)]
-    pub(crate) files: FileArgs,
-}
-
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -408,39 +288,6 @@ pub(crate) struct DrawArgs {
     /// As a Graphviz digraph
     #[arg(long)]
     pub(crate) dot: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mcpgraph eval jsonata '$sum(items.price)' --context order.json
-  echo '{\"a\": {\"n\": 4}}' | mcpgraph eval jsonata '$.a.n * 2' --context -
-  mcpgraph eval jsonlogic '{\">\": [{\"var\": \"a.n\"}, 3]}' --context data.json
-  mcpgraph eval jsonpath '$.items[?@.price > 10].name' --context order.json
-
-The result is JSON on stdout. An error is JSON on stdout too, {\"error\": …}, with exit code 1.
-An expression without a result prints nothing.")]
-pub(crate) struct EvalArgs {
-    /// The language of the expression
-    pub(crate) language: Language,
-
-    /// The expression
-    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
-    pub(crate) expression: String,
-
-    /// A JSON file with the data, as {node_id: output} for graphs; - reads stdin
-    #[arg(long, value_name = "FILE")]
-    pub(crate) context: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Language {
-    /// Transforms, arguments and `var` operands
-    Jsonata,
-    /// Rules of a switch
-    Jsonlogic,
-    /// RFC 9535 queries
-    Jsonpath,
 }
 
 #[derive(Debug, Args)]

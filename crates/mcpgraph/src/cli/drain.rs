@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mcpgraph_diagnostics::codes;
-use mcpgraph_mcp::message::{Notification, Raw, RpcError, code};
-use mcpgraph_mcp::mirror::HeaderParameter;
-use mcpgraph_mcp::server::{Call, Client, Description, Service};
+use mcpgraph_mcp::message::{Raw, RpcError, code};
+use mcpgraph_mcp::server::{Around, Call, Service};
 use serde_json::json;
-use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -77,8 +75,12 @@ struct Draining {
 }
 
 #[async_trait]
-impl Service for Draining {
-    async fn call(&self, call: Call) -> Result<Raw, RpcError> {
+impl Around for Draining {
+    fn inner(&self) -> &Arc<dyn Service> {
+        &self.inner
+    }
+
+    async fn pass(&self, call: Call) -> Result<Raw, RpcError> {
         let _under_way = UnderWay::begin(&self.drain);
         // Only these begin runs; whoever asks for anything else is answered for as long as can be.
         if call.method == "tools/call" && self.drain.has_begun() {
@@ -90,29 +92,5 @@ impl Service for Draining {
             return Err(RpcError::new(code::UNAVAILABLE, message).with_data(&data));
         }
         self.inner.call(call).await
-    }
-
-    fn info(&self) -> Arc<RawValue> {
-        self.inner.info()
-    }
-
-    async fn describe(&self, client: &Client) -> Description {
-        self.inner.describe(client).await
-    }
-
-    async fn notified(&self, client: &Arc<Client>, notification: Notification) {
-        self.inner.notified(client, notification).await;
-    }
-
-    async fn closed(&self, client: &Arc<Client>) {
-        self.inner.closed(client).await;
-    }
-
-    fn header_parameters(&self, client: &Client, tool: &str) -> Option<Arc<[HeaderParameter]>> {
-        self.inner.header_parameters(client, tool)
-    }
-
-    async fn may_watch(&self, client: &Client, uri: &str) -> bool {
-        self.inner.may_watch(client, uri).await
     }
 }
