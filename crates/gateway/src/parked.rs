@@ -117,14 +117,14 @@ impl Parking {
         journal: Arc<Journal>,
     ) -> impl Future<Output = ()> + Send + 'static {
         // It is shared once.
-        drop(self.post.set(Post(Arc::clone(&journal))));
+        drop(self.post.set(Post::new(&journal)));
         elsewhere::take_answers(Arc::downgrade(self), journal)
     }
 
     /// The process that holds the call of a state, if that is another one.
     fn elsewhere<'a>(&self, state: &'a str) -> Result<Option<(&Post, &'a str)>, RpcError> {
         let holder = elsewhere::holder(state)?;
-        Ok(self.post.get().zip(holder).filter(|(post, holder)| **post.0.name() != **holder))
+        Ok(self.post.get().zip(holder).filter(|(post, holder)| *post.name != **holder))
     }
 
     /// Goes on with a call until its client is asked something, or there is the answer.
@@ -239,7 +239,7 @@ impl Parking {
     /// A state that nobody can guess, and that names this process to the others; none if the system
     /// gives no random numbers.
     fn new_state(&self) -> Option<String> {
-        let holder = self.post.get().map(|post| format!(".{}", post.0.name()));
+        let holder = self.post.get().map(|post| format!(".{}", post.name));
         Some(format!("{PREFIX}{}{}", random()?, holder.unwrap_or_default()))
     }
 }

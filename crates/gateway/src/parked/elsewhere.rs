@@ -26,8 +26,12 @@ const LOOK: Duration = Duration::from_secs(1);
 const ANSWER: &str = "answer";
 const WITHDRAWN: &str = "withdrawn";
 
-/// The store through which processes write to each other.
-pub(super) struct Post(pub(super) Arc<Journal>);
+/// The store through which processes write to each other. It must not be kept open by this.
+pub(super) struct Post {
+    journal: Weak<Journal>,
+    /// What this process is called.
+    pub(super) name: Arc<str>,
+}
 
 /// An answer on its way to the process that holds the call.
 #[derive(Serialize, Deserialize)]
@@ -66,6 +70,10 @@ impl Refused {
 }
 
 impl Post {
+    pub(super) fn new(journal: &Arc<Journal>) -> Self {
+        Self { journal: Arc::downgrade(journal), name: Arc::clone(journal.name()) }
+    }
+
     /// Sends an answer to the process that holds the call; what comes of it.
     pub(super) async fn send(
         &self,
@@ -86,10 +94,10 @@ impl Post {
         if !self.lives(holder).await.map_err(away)? {
             return Err(gone());
         }
-        let outcome = back(&id);
+        let (outcome, journal) = (back(&id), self.journal().map_err(away)?);
         self.leave(&to(holder, ANSWER, &id), &answer).await.map_err(away)?;
         let error = tokio::select! {
-            outcome = self.0.letter(&outcome) => {
+            outcome = journal.letter(&outcome) => {
                 return match serde_json::from_str(&outcome) {
                     Ok(Outcome::Result(result)) => Ok(result),
                     Ok(Outcome::Error(error)) => Err(error),
@@ -107,6 +115,11 @@ impl Post {
             tracing::debug!(%error, "a call on another replica could not be taken back");
         }
         Err(error)
+    }
+
+    fn journal(&self) -> Result<Arc<Journal>, JournalError> {
+        let closed = || JournalError::Damaged("the store is closed".to_owned());
+        self.journal.upgrade().ok_or_else(closed)
     }
 
     async fn until_gone(&self, holder: &str) {
@@ -135,7 +148,7 @@ impl Post {
         &self,
         body: impl FnOnce(&Journal) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<T, JournalError> {
-        let journal = Arc::clone(&self.0);
+        let journal = self.journal()?;
         let done = tokio::task::spawn_blocking(move || body(&journal)).await;
         done.unwrap_or_else(|error| Err(JournalError::Damaged(error.to_string())))
     }
