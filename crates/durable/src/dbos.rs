@@ -5,25 +5,25 @@
 //! because their process is gone (see [`super::sweep`]), what is forgotten (see [`super::tidy`]),
 //! where the places of steps are, and that everything that is kept is sealed.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
 use dbos::sysdb::postgres::{self, PostgresSystemDatabase, Settings};
+use dbos::sysdb::retry::RetryPolicy;
 use dbos::sysdb::types::{Message as DbosMessage, Outcome, StepTiming, Timestamp, WorkflowStatus};
 use dbos::sysdb::{Error, SystemDatabase};
 use dbos::{Config, DBOS, StartOptions, WorkflowRef};
 use mcpgraph_journal::{Alone, Journal, JournalError, RunId};
 use mcpgraph_value::Value;
-use parking_lot::Mutex;
 use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::halt::Halt;
+use crate::executions::Executions;
 use crate::sealed::{About, unreadable};
-use crate::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped, sweep, tidy};
+use crate::{
+    Course, DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped, sweep, tidy,
+};
 
 /// Whose workflows these are among others in the database.
 const APPLICATION: &str = "mcpgraph";
@@ -50,6 +50,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often it is looked whether this process is seen to live, while that is not certain.
 const WAIT_FOR_CERTAINTY: Duration = Duration::from_millis(50);
 
+/// How long is waited at most before something is asked again of a database that is away.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
 /// How long other processes may take to start DBOS.
 const WAIT_FOR_OTHERS: Duration = Duration::from_mins(1);
 
@@ -64,7 +67,7 @@ pub(crate) struct Inner {
     pub(crate) journal: Arc<Journal>,
     executor: OnceLock<Weak<dyn Executor>>,
     opened: OnceCell<Opened>,
-    pub(crate) running: Mutex<HashMap<RunId, Arc<Halt>>>,
+    pub(crate) executions: Arc<Executions>,
     /// Counts ends of runs.
     news: watch::Sender<u64>,
     pub(crate) closing: CancellationToken,
@@ -85,7 +88,7 @@ impl Dbos {
             journal,
             executor: OnceLock::new(),
             opened: OnceCell::new(),
-            running: Mutex::default(),
+            executions: Arc::default(),
             news: watch::Sender::new(0),
             closing: CancellationToken::new(),
         }))
@@ -166,10 +169,8 @@ impl Engine for Dbos {
         let id = run.to_string();
         let cancelled = opened.database.cancel_workflows(&[&id], false, None).await;
         let cancelled = cancelled.map_err(unusable)?;
-        if !cancelled.is_empty()
-            && let Some(halt) = self.0.running.lock().get(&run)
-        {
-            halt.stop(Stopped::Cancelled);
+        if !cancelled.is_empty() {
+            self.0.executions.stop(run, Stopped::Cancelled);
         }
         self.0.tell();
         Ok(())
@@ -203,11 +204,13 @@ impl Engine for Dbos {
         true
     }
 
+    async fn retire(&self) {
+        self.0.executions.retire().await;
+    }
+
     async fn close(&self) {
         self.0.closing.cancel();
-        for halt in self.0.running.lock().values() {
-            halt.stop(Stopped::Unusable("the process ends".to_owned()));
-        }
+        self.0.executions.stop_all(&Stopped::ending());
         if let Some(opened) = self.0.opened.get() {
             opened.dbos.shutdown().await;
             opened.database.close().await;
@@ -257,6 +260,7 @@ impl Inner {
                 schema: SCHEMA,
                 executor_id: Some(self.journal.name()),
                 application_name: Some(APPLICATION),
+                retry: RetryPolicy { max_backoff: LONGEST_PAUSE, ..RetryPolicy::default() },
                 ..Settings::default()
             },
             ..postgres::Config::new(&self.url)
@@ -291,7 +295,7 @@ impl Inner {
                 return Ok(presence);
             }
             if self.closing.is_cancelled() {
-                return Err(Stopped::Unusable("the process ends".to_owned()));
+                return Err(Stopped::ending());
             }
             tokio::time::sleep(WAIT_FOR_CERTAINTY).await;
         }
@@ -307,23 +311,11 @@ async fn executed(inner: Weak<Inner>, input: String) -> dbos::Result<String> {
     let executor = inner.executor.get().and_then(Weak::upgrade).ok_or_else(interrupted)?;
     let database = inner.database_soon().await.ok_or_else(interrupted)?;
     let presence = inner.certain().await.map_err(|_| interrupted())?;
-    let halt = Arc::new(Halt::default());
-    if inner.running.lock().try_insert_new(run, &halt).is_err() {
-        return Err(interrupted());
-    }
-    let _leave = Leave { inner: Arc::clone(&inner), run };
+    let (_entered, course) = inner.executions.enter(run).ok_or_else(interrupted)?;
     // One that cannot be opened is executed to say so.
     let value = inner.unseal(About::input(run), input).await.map_err(|_| interrupted())?;
-    let steps = Arc::new(DbosSteps {
-        engine: Arc::clone(&inner),
-        database,
-        run,
-        id: id.clone(),
-        mark: RunId::new().to_string(),
-        presence,
-        halt,
-        taken: AtomicU32::new(0),
-    });
+    let engine = Arc::clone(&inner);
+    let steps = Arc::new(DbosSteps { engine, database, run, id: id.clone(), presence, course });
     match executor.execute(run, value.unwrap_or_default(), steps).await {
         Ok(value) => inner.seal(About::outcome(run), value).await.map_err(|_| interrupted()),
         Err(stopped) => {
@@ -367,33 +359,6 @@ impl Inner {
     }
 }
 
-/// Counts a run no longer among those that are executed here, however that ends.
-struct Leave {
-    inner: Arc<Inner>,
-    run: RunId,
-}
-
-impl Drop for Leave {
-    fn drop(&mut self) {
-        self.inner.running.lock().remove(&self.run);
-    }
-}
-
-trait Insert {
-    fn try_insert_new(&mut self, run: RunId, halt: &Arc<Halt>) -> Result<(), ()>;
-}
-
-impl Insert for HashMap<RunId, Arc<Halt>> {
-    /// Adds a run that is not there.
-    fn try_insert_new(&mut self, run: RunId, halt: &Arc<Halt>) -> Result<(), ()> {
-        if self.contains_key(&run) {
-            return Err(());
-        }
-        self.insert(run, Arc::clone(halt));
-        Ok(())
-    }
-}
-
 /// The engine as one execution sees it.
 struct DbosSteps {
     engine: Arc<Inner>,
@@ -401,66 +366,99 @@ struct DbosSteps {
     run: RunId,
     /// The run, as DBOS calls it.
     id: String,
-    mark: String,
     /// The number under which the others knew this process when the execution began.
     presence: i64,
-    halt: Arc<Halt>,
-    taken: AtomicU32,
+    course: Course,
 }
 
 impl DbosSteps {
     /// Whether the execution may go on: nobody has taken the run over. Where the others may have
     /// given this process up without its knowing, it waits until it knows.
     async fn check(&self) -> Result<(), Stopped> {
-        if let Some(why) = self.halt.why() {
-            return Err(why);
-        }
+        self.course.check()?;
         if self.engine.certain().await? == self.presence { Ok(()) } else { Err(Stopped::Elsewhere) }
+    }
+
+    /// What is at a place.
+    async fn sealed_at(&self, place: &Place) -> Result<Option<String>, Stopped> {
+        let step = step_id(place)?;
+        let found = self.ask(|| self.database.check_step(&self.id, step, &place.name)).await?;
+        match found.map_err(stopped)? {
+            Some(step) => step.output.ok_or_else(unreadable).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// What was kept.
     async fn opened(&self, about: About, kept: &str) -> Result<Value, Stopped> {
         self.engine.unseal(about, text(kept)?).await?.ok_or_else(unreadable)
     }
+
+    /// Asks the database for something while it is certain that the run is this process's own, also
+    /// when the answer has come. What takes longer is asked again once that is certain again.
+    async fn ask<T, F: Future<Output = Result<T, Error>>>(
+        &self,
+        question: impl Fn() -> F,
+    ) -> Result<Result<T, Error>, Stopped> {
+        loop {
+            self.check().await?;
+            let answer = tokio::select! {
+                biased;
+                answer = question() => Some(answer),
+                () = self.doubtful() => None,
+            };
+            if let Some(answer) = answer {
+                self.check().await?;
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Waits until it is not certain any more that the run is this process's own.
+    async fn doubtful(&self) {
+        let is_certain = || {
+            self.engine.journal.is_seen() && self.engine.journal.presence() == Some(self.presence)
+        };
+        while is_certain() {
+            tokio::select! {
+                () = self.course.stopped().cancelled() => return,
+                () = tokio::time::sleep(WAIT_FOR_CERTAINTY) => {}
+            }
+        }
+    }
 }
 
 #[async_trait]
 impl Steps for DbosSteps {
-    fn place(&self, name: &str) -> Place {
-        Place { number: self.taken.fetch_add(2, Ordering::Relaxed), name: name.into() }
+    fn course(&self) -> &Course {
+        &self.course
     }
 
     async fn recall(&self, place: &Place) -> Result<Option<Value>, Stopped> {
-        self.check().await?;
-        let found = self.database.check_step(&self.id, step_id(place)?, &place.name).await;
-        match found.map_err(stopped)? {
-            Some(step) => {
-                let kept = step.output.ok_or_else(unreadable)?;
-                self.opened(About::step(self.run, place), &kept).await.map(Some)
-            }
+        match self.sealed_at(place).await? {
+            Some(sealed) => self.opened(About::step(self.run, place), &sealed).await.map(Some),
             None => Ok(None),
         }
     }
 
     async fn keep(&self, place: &Place, kept: Value) -> Result<Value, Stopped> {
-        self.check().await?;
         let now = Timestamp::now();
-        let timing = StepTiming { started_at: now, completed_at: now };
-        let sealed = self.engine.seal(About::step(self.run, place), kept.clone()).await?;
-        let text = json(sealed);
-        let outcome = Outcome::Output(Some(&text));
-        let recorded = self
-            .database
-            .record_step(&self.id, step_id(place)?, &place.name, outcome, Some(JSON), Some(timing))
-            .await;
-        match recorded {
-            Ok(()) => Ok(kept),
-            // Another execution of the run was first, and what it kept is what counts.
-            Err(Error::StepAlreadyRecorded { .. }) => {
-                self.recall(place).await?.ok_or(Stopped::Elsewhere)
-            }
-            Err(error) => Err(stopped(error)),
+        let timing = Some(StepTiming { started_at: now, completed_at: now });
+        let about = About::step(self.run, place);
+        let text = json(self.engine.seal(about.clone(), kept.clone()).await?);
+        let step = step_id(place)?;
+        let record = || {
+            let outcome = Outcome::Output(Some(&text));
+            self.database.record_step(&self.id, step, &place.name, outcome, Some(JSON), timing)
+        };
+        match self.ask(record).await? {
+            // Another execution may have been first, and what it kept is what counts. DBOS tells
+            // executions apart by the millisecond, so this looks for itself: no two seals are alike.
+            Ok(()) | Err(Error::StepAlreadyRecorded { .. }) => {}
+            Err(error) => return Err(stopped(error)),
         }
+        let there = self.sealed_at(place).await?.ok_or(Stopped::Elsewhere)?;
+        if there == text { Ok(kept) } else { self.opened(about, &there).await }
     }
 
     async fn receive(
@@ -475,8 +473,8 @@ impl Steps for DbosSteps {
         let received = self.database.recv(&self.id, step, step + 1, Some(topic), left);
         tokio::select! {
             biased;
-            () = self.halt.token().cancelled() => {
-                Err(self.halt.why().unwrap_or(Stopped::Elsewhere))
+            () = self.course.stopped().cancelled() => {
+                Err(self.course.why().unwrap_or(Stopped::Elsewhere))
             }
             received = received => match received.map_err(stopped)? {
                 Some(message) => {
@@ -486,18 +484,6 @@ impl Steps for DbosSteps {
                 None => Ok(None),
             },
         }
-    }
-
-    fn mark(&self) -> &str {
-        &self.mark
-    }
-
-    fn stopped(&self) -> &CancellationToken {
-        self.halt.token()
-    }
-
-    fn why(&self) -> Option<Stopped> {
-        self.halt.why()
     }
 }
 

@@ -8,6 +8,8 @@ use mcpgraph_journal::RunId;
 use mcpgraph_value::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::Course;
+
 /// What has runs executed to their end, whatever happens to a process.
 #[async_trait]
 pub trait Engine: Send + Sync + 'static {
@@ -34,6 +36,10 @@ pub trait Engine: Send + Sync + 'static {
     /// Whether runs go on after the end of all processes.
     fn is_lasting(&self) -> bool;
 
+    /// Begins no step any more that must not be repeated, and waits for the end of those under way:
+    /// whoever goes on with their runs would not know how they ended. The others go on.
+    async fn retire(&self);
+
     /// Stops executing. What has not ended is left to others, or to the next start.
     async fn close(&self);
 }
@@ -53,9 +59,8 @@ pub trait Executor: Send + Sync + 'static {
 /// The engine as one execution of one run sees it.
 #[async_trait]
 pub trait Steps: Send + Sync + 'static {
-    /// Takes the place of the next step. An execution takes the same places with the same names in
-    /// the same order as the executions before it, as far as these came.
-    fn place(&self, name: &str) -> Place;
+    /// Where the execution is.
+    fn course(&self) -> &Course;
 
     /// What was kept at a place.
     async fn recall(&self, place: &Place) -> Result<Option<Value>, Stopped>;
@@ -73,14 +78,26 @@ pub trait Steps: Send + Sync + 'static {
         until: SystemTime,
     ) -> Result<Option<Value>, Stopped>;
 
+    /// Takes the place of the next step. An execution takes the same places with the same names in
+    /// the same order as the executions before it, as far as these came.
+    fn place(&self, name: &str) -> Place {
+        self.course().next(name)
+    }
+
     /// Tells this execution apart from all others.
-    fn mark(&self) -> &str;
+    fn mark(&self) -> &str {
+        self.course().mark()
+    }
 
     /// Fires when the execution must stop.
-    fn stopped(&self) -> &CancellationToken;
+    fn stopped(&self) -> &CancellationToken {
+        self.course().stopped()
+    }
 
     /// Why it must stop, once it must.
-    fn why(&self) -> Option<Stopped>;
+    fn why(&self) -> Option<Stopped> {
+        self.course().why()
+    }
 }
 
 /// The place of a step in its run.
@@ -142,6 +159,13 @@ impl Place {
     #[must_use]
     pub fn intent(&self) -> Self {
         Self { number: self.number + 1, name: format!("{}?", self.name).into() }
+    }
+}
+
+impl Stopped {
+    /// The process is about to end.
+    pub(crate) fn ending() -> Self {
+        Self::Unusable("the process ends".to_owned())
     }
 }
 

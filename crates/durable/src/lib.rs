@@ -27,12 +27,15 @@
 //! - [`Engine::outcome`] waits for what a run came to, on any process; [`Engine::look`] does not
 //!   wait. [`Engine::cancel`] ends a run wherever it is executed: its execution is told by
 //!   [`Steps::stopped`].
+//! - [`Engine::retire`] lets a process end without leaving anything behind of which nobody knows how
+//!   it ended.
 //!
 //! An execution that must not go on (its run was cancelled, or is somebody else's by now) is told so
 //! with [`Stopped`] by the next thing it asks of its steps, and by [`Steps::stopped`] at once.
 
 mod dbos;
 mod engine;
+mod executions;
 mod halt;
 mod local;
 mod sealed;
@@ -43,5 +46,6 @@ mod tidy;
 
 pub use self::dbos::Dbos;
 pub use engine::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped};
+pub use executions::Course;
 pub use local::Local;
 pub use step::{Repeat, step};

@@ -1,7 +1,5 @@
 //! The engine of one process.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
 
@@ -10,12 +8,11 @@ use mcpgraph_journal::{Journal, RunId};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::halt::Halt;
+use crate::executions::Executions;
 use crate::shelf::{Shelf, Standing};
-use crate::{DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped};
+use crate::{Course, DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped};
 
 /// How often it is looked for what another process did with the file.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -27,7 +24,7 @@ pub struct Local(Arc<Inner>);
 struct Inner {
     shelf: Shelf,
     executor: OnceLock<Weak<dyn Executor>>,
-    running: Mutex<HashMap<RunId, Arc<Halt>>>,
+    executions: Arc<Executions>,
     tasks: TaskTracker,
     /// Counts ends of runs and messages.
     news: watch::Sender<u64>,
@@ -48,7 +45,7 @@ impl Local {
         Self(Arc::new(Inner {
             shelf,
             executor: OnceLock::new(),
-            running: Mutex::default(),
+            executions: Arc::default(),
             tasks: TaskTracker::new(),
             news: watch::Sender::new(0),
         }))
@@ -102,9 +99,7 @@ impl Engine for Local {
 
     async fn cancel(&self, run: RunId) -> Result<(), DurableError> {
         self.0.shelf.end(run, Ended::Cancelled).await?;
-        if let Some(halt) = self.0.running.lock().get(&run) {
-            halt.stop(Stopped::Cancelled);
-        }
+        self.0.executions.stop(run, Stopped::Cancelled);
         self.0.tell();
         Ok(())
     }
@@ -119,10 +114,12 @@ impl Engine for Local {
         self.0.shelf.is_file()
     }
 
+    async fn retire(&self) {
+        self.0.executions.retire().await;
+    }
+
     async fn close(&self) {
-        for halt in self.0.running.lock().values() {
-            halt.stop(Stopped::Unusable("the process ends".to_owned()));
-        }
+        self.0.executions.stop_all(&Stopped::ending());
         self.0.tasks.close();
         self.0.tasks.wait().await;
     }
@@ -135,30 +132,18 @@ impl Inner {
 
     /// Executes a run, unless that is under way.
     fn execute(self: &Arc<Self>, run: RunId, input: Value) {
-        let halt = Arc::new(Halt::default());
-        match self.running.lock().entry(run) {
-            std::collections::hash_map::Entry::Occupied(_) => return,
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(Arc::clone(&halt));
-            }
-        }
+        let Some((entered, course)) = self.executions.enter(run) else { return };
         let inner = Arc::clone(self);
         self.tasks.spawn(async move {
-            inner.to_its_end(run, input, halt).await;
-            inner.running.lock().remove(&run);
+            inner.to_its_end(run, input, course).await;
+            drop(entered);
             inner.tell();
         });
     }
 
-    async fn to_its_end(self: &Arc<Self>, run: RunId, input: Value, halt: Arc<Halt>) {
+    async fn to_its_end(self: &Arc<Self>, run: RunId, input: Value, course: Course) {
         let Some(executor) = self.executor.get().and_then(Weak::upgrade) else { return };
-        let steps = Arc::new(LocalSteps {
-            engine: Arc::clone(self),
-            run,
-            mark: RunId::new().to_string(),
-            halt,
-            taken: AtomicU32::new(0),
-        });
+        let steps = Arc::new(LocalSteps { engine: Arc::clone(self), run, course });
         match executor.execute(run, input, steps).await {
             Ok(value) => {
                 if let Err(error) = self.shelf.end(run, Ended::Value(value)).await {
@@ -174,31 +159,22 @@ impl Inner {
 struct LocalSteps {
     engine: Arc<Inner>,
     run: RunId,
-    mark: String,
-    halt: Arc<Halt>,
-    /// The number of the next place.
-    taken: AtomicU32,
-}
-
-impl LocalSteps {
-    fn check(&self) -> Result<(), Stopped> {
-        self.halt.why().map_or(Ok(()), Err)
-    }
+    course: Course,
 }
 
 #[async_trait]
 impl Steps for LocalSteps {
-    fn place(&self, name: &str) -> Place {
-        Place { number: self.taken.fetch_add(2, Ordering::Relaxed), name: name.into() }
+    fn course(&self) -> &Course {
+        &self.course
     }
 
     async fn recall(&self, place: &Place) -> Result<Option<Value>, Stopped> {
-        self.check()?;
+        self.course.check()?;
         self.engine.shelf.recall(self.run, place).await
     }
 
     async fn keep(&self, place: &Place, value: Value) -> Result<Value, Stopped> {
-        self.check()?;
+        self.course.check()?;
         self.engine.shelf.keep(self.run, place, value).await
     }
 
@@ -210,7 +186,7 @@ impl Steps for LocalSteps {
     ) -> Result<Option<Value>, Stopped> {
         let mut news = self.engine.news.subscribe();
         loop {
-            self.check()?;
+            self.course.check()?;
             if let Some(taken) = self.engine.shelf.take(self.run, place, topic).await? {
                 return Ok(taken.as_array().and_then(|taken| taken.first()).cloned());
             }
@@ -222,20 +198,8 @@ impl Steps for LocalSteps {
             tokio::select! {
                 _ = news.changed() => {}
                 () = tokio::time::sleep(left.min(LOOK_EVERY)) => {}
-                () = self.halt.token().cancelled() => {}
+                () = self.course.stopped().cancelled() => {}
             }
         }
-    }
-
-    fn mark(&self) -> &str {
-        &self.mark
-    }
-
-    fn stopped(&self) -> &CancellationToken {
-        self.halt.token()
-    }
-
-    fn why(&self) -> Option<Stopped> {
-        self.halt.why()
     }
 }

@@ -10,11 +10,13 @@ use crate::{Place, Stopped};
 
 /// Something that is kept of a run. It opens only as what it is, so that nothing can be put in the
 /// place of something else.
+#[derive(Clone)]
 pub(crate) struct About {
     run: RunId,
     what: What,
 }
 
+#[derive(Clone)]
 enum What {
     Input,
     Outcome,

@@ -27,9 +27,12 @@ pub async fn step<F: Future<Output = Value>>(
     let outcome = match intent {
         Some(intent) if steps.recall(&intent).await?.is_some() => unknown(),
         Some(intent) => {
+            let _under_way = steps.course().commit()?;
             // Only whoever wrote the intent does what is intended.
             let mark = Value::from(steps.mark());
-            if steps.keep(&intent, mark.clone()).await? == mark { body().await } else { unknown() }
+            let is_own = steps.keep(&intent, mark.clone()).await? == mark;
+            let outcome = if is_own { body().await } else { unknown() };
+            return steps.keep(place, outcome).await;
         }
         None => body().await,
     };

@@ -62,10 +62,8 @@ impl Inner {
 
     /// The others have given this process up: it executes nothing until they know of it again.
     async fn stop_all(&self) {
-        for halt in self.running.lock().values() {
-            halt.stop(Stopped::Elsewhere);
-        }
-        while !self.running.lock().is_empty() && !self.closing.is_cancelled() {
+        self.executions.stop_all(&Stopped::Elsewhere);
+        while !self.executions.runs().is_empty() && !self.closing.is_cancelled() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -79,7 +77,7 @@ impl Inner {
     ) -> Result<HashSet<RunId>, DurableError> {
         let Some(database) = self.database() else { return Ok(suspects) };
         let unusable = |error: dbos::sysdb::Error| DurableError::Unusable(error.to_string());
-        let before: Vec<RunId> = self.running.lock().keys().copied().collect();
+        let before = self.executions.runs();
         let name = Arc::clone(self.journal.name());
         let filter = WorkflowFilter {
             executor_ids: vec![&name],
@@ -93,18 +91,19 @@ impl Inner {
             pending.iter().filter_map(|found| found.workflow_id.parse().ok()).collect();
         for run in before.iter().filter(|run| !pending.contains(run)) {
             let found = database.get_workflow(&run.to_string()).await.map_err(unusable)?;
-            if found.is_some_and(|found| found.status == WorkflowStatus::Cancelled)
-                && let Some(halt) = self.running.lock().get(run)
-            {
-                halt.stop(Stopped::Cancelled);
+            if found.is_some_and(|found| found.status == WorkflowStatus::Cancelled) {
+                self.executions.stop(*run, Stopped::Cancelled);
             }
         }
-        let orphans: HashSet<RunId> = {
-            let running = self.running.lock();
-            pending.into_iter().filter(|run| !running.contains_key(run)).collect()
-        };
-        let (again, new): (HashSet<RunId>, HashSet<RunId>) =
-            orphans.into_iter().partition(|run| suspects.contains(run));
+        let orphans = pending.into_iter().filter(|run| !self.executions.contains(*run));
+        let (mut again, new): (HashSet<RunId>, HashSet<RunId>) =
+            orphans.partition(|run| suspects.contains(run));
+        for run in again.clone() {
+            // What this process kept last of a run that was taken over makes it look like its own.
+            if self.with_journal(move |journal| journal.is_held_elsewhere(run)).await? {
+                again.remove(&run);
+            }
+        }
         if !again.is_empty() {
             tracing::info!(runs = again.len(), "durable runs that nobody executed go on");
             let ids: Vec<String> = again.iter().map(ToString::to_string).collect();

@@ -8,12 +8,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use mcpgraph_engine::RunError;
 use mcpgraph_graph::Tool;
 use mcpgraph_journal::{JournalError, Question, QuestionId, RunId};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_mcp::version::Era;
-use mcpgraph_runtime::{Execution, Questions, Refused, Reply, Runtime};
+use mcpgraph_runtime::{Execution, Finished, Questions, Refused, Reply, Runtime};
 use mcpgraph_value::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -145,6 +146,10 @@ impl Room<'_> {
                 next = self.apart.next(self.runtime, &self.questions, run) => {
                     next.map_err(|error| failed(&error))?
                 }
+                error = self.left(run) => {
+                    let finished = Finished { run, outcome: Err(error), failed: None };
+                    return result::answer(&finished, tool, self.call.version());
+                }
                 () = self.call.cancel.cancelled() => {
                     self.apart.cancel(self.runtime, run).await;
                     return Err(RpcError::internal("the caller cancelled the call"));
@@ -169,6 +174,14 @@ impl Room<'_> {
                     return Ok(raw(&result::asked(first, &handle, tool)));
                 }
             }
+        }
+    }
+
+    /// Waits until the run goes on without this process, if it can.
+    async fn left(&self, run: RunId) -> RunError {
+        match self.runtime.durable() {
+            Some(durable) => durable.left(run).await,
+            None => std::future::pending().await,
         }
     }
 

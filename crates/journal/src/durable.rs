@@ -41,7 +41,7 @@ impl Journal {
     pub fn resume(&self, run: NewRun) -> Result<RunRecorder, JournalError> {
         self.shared.supersede(run.id);
         let writer = self.shared.writer();
-        let found = self.store.open_writer()?.transaction(Access::Write, |connection| {
+        let found = self.alter_whole(|connection| {
             let sql = "SELECT no, events, lost, status FROM runs WHERE id = ?1";
             let found = connection.first(sql, bound![&run.id], |row| {
                 let (no, events, lost): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -78,6 +78,19 @@ impl Journal {
         !self.is_shared() || self.shared.seen().elapsed() < liveness::CERTAIN_FOR
     }
 
+    /// Whether another process that lives has the record of a run.
+    pub fn is_held_elsewhere(&self, run: RunId) -> Result<bool, JournalError> {
+        self.read(|connection| {
+            let sql = "SELECT writer FROM runs WHERE id = ?1";
+            let writer = connection.value::<Option<i64>>(sql, bound![&run])?.flatten();
+            let Some(writer) = writer.filter(|writer| self.presence() != Some(*writer)) else {
+                return Ok(false);
+            };
+            let living = liveness::living(connection, &self.store)?;
+            Ok(writer != liveness::NOBODY && living.contains(&writer))
+        })
+    }
+
     /// Says that somebody in this process hands over the runs of writers that are gone: these are
     /// then kept until [`Journal::forget_writers`].
     pub fn hands_over(&self) {
@@ -109,13 +122,23 @@ impl Journal {
 
     /// The runs of these writers are handed over.
     pub fn forget_writers(&self, names: &[String]) -> Result<(), JournalError> {
-        self.store.open_writer()?.transaction(Access::Write, |connection| {
+        self.alter_whole(|connection| {
             for name in names {
                 let sql = "UPDATE writers SET gone = 2 WHERE name = ?1 AND gone = 1";
                 connection.execute(sql, bound![name])?;
             }
             Ok(())
         })
+    }
+}
+
+impl Journal {
+    /// Changes something of runs, beside the writer of this process.
+    fn alter_whole<T>(
+        &self,
+        body: impl FnOnce(&Connection) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        self.alter(|connection| connection.transaction(Access::Write, body))
     }
 }
 

@@ -102,6 +102,18 @@ impl RunRecorder {
         let collected = mem::take(&mut self.collected);
         Arc::clone(&self.run).committed(Arc::clone(&self.shared), collected)
     }
+
+    /// The same, for however long it takes: what goes on elsewhere must not be told of an end that
+    /// the record does not have. False only if something of the run is lost.
+    pub fn kept(&mut self) -> impl Future<Output = bool> + Send + use<> {
+        let collected = mem::take(&mut self.collected);
+        Arc::clone(&self.run).kept(Arc::clone(&self.shared), collected)
+    }
+
+    /// Whether somebody else has taken the durable run over: nothing of this record counts any more.
+    pub fn is_refused(&self) -> bool {
+        self.run.is_refused()
+    }
 }
 
 impl Drop for RunRecorder {

@@ -261,7 +261,11 @@ impl Runtime {
         if let (Ok(_), Some(asker)) = (&ended, &drive.asker) {
             asker.ended().await;
         }
-        drive.watchers.committed().await;
+        if drive.durably.is_some() && ended.is_ok() {
+            drive.kept().await?;
+        } else {
+            drive.watchers.committed().await;
+        }
         ended
     }
 }
@@ -349,6 +353,9 @@ impl Drive<'_> {
             if self.durably.is_none() {
                 self.wait().await;
                 continue;
+            }
+            if self.watchers.are_refused() {
+                return Err(Stopped::Elsewhere);
             }
             self.wait_durably().await;
             if let Some(stopped) = self.durably.as_mut().and_then(|durably| durably.stopped.take())

@@ -17,6 +17,7 @@ use mcpgraph_graph::{Digest, Graph, Tool};
 use mcpgraph_journal::{Journal, NewRun, RunId, RunRecorder};
 use mcpgraph_value::Value;
 use parking_lot::{Mutex, RwLock};
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::drive::{Durably, began};
 use self::kept::Kept;
@@ -32,6 +33,8 @@ pub struct DurableRuns {
     is_serving: AtomicBool,
     /// Somebody was told that runs end with the process.
     has_warned: AtomicBool,
+    /// Runs go on without this process.
+    left: CancellationToken,
 }
 
 /// Where runs are executed that no call of this process began.
@@ -62,6 +65,7 @@ impl DurableRuns {
             home: RwLock::default(),
             is_serving: AtomicBool::new(false),
             has_warned: AtomicBool::new(false),
+            left: CancellationToken::new(),
         })
     }
 
@@ -82,6 +86,26 @@ impl DurableRuns {
     /// The engine.
     pub fn engine(&self) -> &Arc<dyn Engine> {
         &self.engine
+    }
+
+    /// Lets runs go on without this process, which is about to end: whoever waits for one is told,
+    /// and nobody's leaving cancels one. Waits for the calls under way that must not be repeated.
+    /// Nothing happens where runs end with the process.
+    pub async fn let_go(&self) {
+        if self.engine.is_lasting() {
+            self.left.cancel();
+            self.engine.retire().await;
+        }
+    }
+
+    /// Waits until runs go on without this process; what whoever waits for one is told.
+    pub async fn left(&self, run: RunId) -> RunError {
+        self.left.cancelled().await;
+        let message = format!(
+            "this server ends, and run {run} goes on without it; `mcpgraph runs show {run}` says \
+             what it comes to"
+        );
+        RunError::new(ErrorKind::Unavailable, message)
     }
 
     /// Stops executing; what has not ended goes on elsewhere, or after the next start.
@@ -138,9 +162,10 @@ impl DurableRuns {
         }
     }
 
-    /// Executes a call to its end, wherever it ends. The caller's leaving cancels the run.
-    pub(crate) async fn execute(&self, runtime: &Runtime, execution: Execution) -> Finished {
-        let cancel = execution.cancel.clone();
+    /// Executes a call to its end, wherever it ends. The caller's leaving cancels the run, wherever
+    /// it is executed by then, and unless it goes on without this process.
+    pub(crate) async fn execute(&self, runtime: &Runtime, mut execution: Execution) -> Finished {
+        let cancel = std::mem::take(&mut execution.cancel);
         let id = execution.id;
         let run = match self.begin(runtime, execution).await {
             Ok(run) => run,
@@ -150,6 +175,7 @@ impl DurableRuns {
         tokio::select! {
             biased;
             finished = &mut finished => return finished,
+            error = self.left(run) => return Finished { run, outcome: Err(error), failed: None },
             () = cancel.cancelled() => {}
         }
         self.cancel(run).await;

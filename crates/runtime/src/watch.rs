@@ -65,4 +65,16 @@ impl Watchers {
             recorder.committed().await;
         }
     }
+
+    /// Waits until all that was told of a durable run is in the record, or part of it is lost.
+    pub(crate) async fn kept(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.kept().await;
+        }
+    }
+
+    /// Whether somebody else has taken the durable run over.
+    pub(crate) fn are_refused(&self) -> bool {
+        self.recorder.as_ref().is_some_and(RunRecorder::is_refused)
+    }
 }

@@ -8,12 +8,13 @@ use crate::process::{Count, Home, counted};
 #[test]
 fn a_cancelled_run_is_told_so_and_ends() {
     for home in Home::all() {
-        let (begun, told) = (Count::default(), Count::default());
-        let (begins, tells) = (begun.clone(), told.clone());
+        let (begun, kept, told) = (Count::default(), Count::default(), Count::default());
+        let (begins, keeps, tells) = (begun.clone(), kept.clone(), told.clone());
         let process = home.start(move |_, steps| {
-            let (begun, told) = (begins.clone(), tells.clone());
+            let (begun, kept, told) = (begins.clone(), keeps.clone(), tells.clone());
             async move {
                 counted(&steps, "first", &begun).await?;
+                kept.add();
                 steps.stopped().cancelled().await;
                 assert_eq!(steps.why(), Some(Stopped::Cancelled));
                 told.add();
@@ -21,7 +22,7 @@ fn a_cancelled_run_is_told_so_and_ends() {
             }
         });
         let run = process.begin(Value::Null);
-        process.until(|| begun.get() == 1);
+        process.until(|| kept.get() == 1);
         process.run(process.engine.cancel(run)).unwrap();
         assert_eq!(process.run(process.engine.outcome(run)).unwrap(), Ended::Cancelled);
         process.until(|| told.get() == 1);

@@ -49,6 +49,10 @@ const WRITING: i64 = 0x6d63_7067;
 const SETTINGS: &str = "SET search_path TO mcpgraph; SET statement_timeout TO '15s'; \
      SET idle_in_transaction_session_timeout TO '15s'; SET client_min_messages TO warning";
 
+/// How a transaction that writes begins. All others wait for it, and must still be able to say that
+/// they live before they are given up.
+const BEGIN_WRITING: &str = "BEGIN; SET LOCAL idle_in_transaction_session_timeout TO '2s'";
+
 /// A database of runs.
 #[derive(Clone)]
 pub(crate) struct PostgresStore {
@@ -180,7 +184,9 @@ impl Client {
         self.forget_later();
         match access {
             Access::Read => self.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Access::Write => self.batch(&format!("BEGIN; SELECT pg_advisory_xact_lock({WRITING})")),
+            Access::Write => {
+                self.batch(&format!("{BEGIN_WRITING}; SELECT pg_advisory_xact_lock({WRITING})"))
+            }
         }
     }
 

@@ -332,6 +332,9 @@ impl<'a> Part<'a> {
         }
         self.chunk.flush(&mut payloads)?;
         settle(state);
+        if state.events < state.kept {
+            return self.update_again(no, number, state);
+        }
         if !is_new {
             return self.update(no, number, state);
         }
@@ -409,6 +412,14 @@ impl<'a> Part<'a> {
                 state.error.as_deref(),
                 no,
             ],
+        )
+    }
+
+    /// A run that is executed again has not come to where it was before: the row knows more of it.
+    fn update_again(&self, no: i64, change: i64, state: &RunState) -> Result<()> {
+        self.connection.execute_later(
+            "UPDATE runs SET change = ?1, status = ?2 WHERE no = ?3 AND status = 'running'",
+            bound![change, state.status().name(), no],
         )
     }
 

@@ -189,6 +189,31 @@ impl Live {
         }
     }
 
+    /// See [`crate::RunRecorder::kept`].
+    pub(crate) fn kept(
+        self: Arc<Self>,
+        shared: Arc<Shared>,
+        last: Collected,
+    ) -> impl Future<Output = bool> + Send + 'static {
+        let waiting = Waiting::begin(Arc::clone(&self), Arc::clone(&shared));
+        if last.events.is_empty() {
+            shared.hurry();
+        } else {
+            shared.hand_over(&self, last, true);
+        }
+        let target = self.recorded();
+        async move {
+            let kept = self.settled(target, &shared).await;
+            drop(waiting);
+            kept
+        }
+    }
+
+    /// Whether another process has taken the run over, so that nothing more of it is kept.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_superseded() || self.state.lock().refused
+    }
+
     async fn settled(&self, target: u64, shared: &Shared) -> bool {
         loop {
             let mut settling = std::pin::pin!(self.settling.notified());

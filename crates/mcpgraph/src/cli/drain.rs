@@ -32,9 +32,6 @@ impl Drain {
     }
 
     /// Takes nothing new from here on, and waits until nothing is under way, for so long at most.
-    ///
-    /// Runs that go on without this process, because another one takes them over, are not waited for:
-    /// they are let go of where `begun` fires.
     pub(super) async fn drain(&self, timeout: Duration) {
         self.begun.cancel();
         let mut under_way = self.under_way.subscribe();
@@ -42,7 +39,7 @@ impl Drain {
         tracing::info!(waiting, "no new calls are taken; those under way may finish");
         if tokio::time::timeout(timeout, under_way.wait_for(|count| *count == 0)).await.is_err() {
             let left = *self.under_way.borrow();
-            tracing::warn!(left, "calls did not finish within {timeout:?} and are cancelled");
+            tracing::warn!(left, "calls did not finish within {timeout:?} and are given up");
         }
     }
 

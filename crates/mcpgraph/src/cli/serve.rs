@@ -16,6 +16,7 @@ use mcpgraph_mcp::server::{
 use mcpgraph_procedures::{
     Audience, Catalogue, IDLE, InMemory, InStore, MAX_CONVERSATIONS, Options, Procedures, Store,
 };
+use mcpgraph_runtime::DurableRuns;
 use mcpgraph_studio::{Studio, Workshop};
 use mcpgraph_workflows::Library;
 use tokio::net::TcpListener;
@@ -32,6 +33,10 @@ use crate::load::{self, Files};
 use crate::reload::{self, Face};
 use crate::sessions::SharedSessions;
 use crate::{McpGraph, seals, sops, stored, tokens, walkers};
+
+/// How long calls of durable runs that must not be repeated may take to end before the process does:
+/// whoever goes on with their runs could not know what became of them.
+const LETTING_GO: Duration = Duration::from_secs(5);
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
@@ -299,7 +304,8 @@ pub(super) fn serve_loaded(
         let service = Arc::clone(&procedures) as _;
         let service = RequestLog::new(service, watch.journal().cloned(), gate);
         let store = watch.journal().cloned();
-        let outcome = over(transport, service, broadcaster, store, |config| {
+        let durable = Some(Arc::clone(watch.durable()));
+        let outcome = over(transport, service, broadcaster, store, durable, |config| {
             watch.shown().map(|shown| {
                 mcpgraph_studio::router(Studio {
                     gateway,
@@ -348,12 +354,13 @@ async fn over(
     service: Arc<dyn Service>,
     broadcaster: Broadcaster,
     store: Option<Arc<Journal>>,
+    durable: Option<Arc<DurableRuns>>,
     beside: impl FnOnce(&HttpConfig) -> Option<Router>,
 ) -> anyhow::Result<Exit> {
     let shutdown = CancellationToken::new();
     match transport {
         Transport::Stdio => {
-            let signals = tokio::spawn(stop_on_signal(shutdown.clone(), None)?);
+            let signals = tokio::spawn(stop_on_signal(shutdown.clone(), None, durable)?);
             let server = Server::new(service, broadcaster, Limits::default(), shutdown);
             let (input, output) = standard_streams();
             serve_stdio(&server, input, output).await?;
@@ -363,8 +370,8 @@ async fn over(
             let shared = store.as_ref().filter(|store| store.is_shared());
             config.sessions = shared.map(|store| SharedSessions::new(Arc::clone(store)) as _);
             let drain = Drain::default();
-            let signals =
-                tokio::spawn(stop_on_signal(shutdown.clone(), Some((drain.clone(), timeout)))?);
+            let draining = Some((drain.clone(), timeout));
+            let signals = tokio::spawn(stop_on_signal(shutdown.clone(), draining, durable)?);
             let service = drain.around(service);
             let server = Server::new(service, broadcaster, Limits::default(), shutdown);
             let listener = TcpListener::bind(address)
@@ -395,17 +402,18 @@ async fn over(
 
 /// Serves any service over stdio until its client goes away.
 pub(super) async fn over_stdio(service: Arc<dyn Service>) -> anyhow::Result<Exit> {
-    over(Transport::Stdio, service, Broadcaster::new(), None, |_| None).await
+    over(Transport::Stdio, service, Broadcaster::new(), None, None, |_| None).await
 }
 
 /// What happens when the system or the keyboard asks the server to end. Where there is something to
 /// drain, the system's first word lets calls under way finish; its second, or the keyboard's first,
-/// does not.
+/// does not. Durable runs are let go of in any case.
 ///
 /// The signals are caught from here on, not only when the future is first looked at.
 fn stop_on_signal(
     shutdown: CancellationToken,
     draining: Option<(Drain, Duration)>,
+    durable: Option<Arc<DurableRuns>>,
 ) -> std::io::Result<impl Future<Output = ()> + use<>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -420,6 +428,9 @@ fn stop_on_signal(
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
+        }
+        if let Some(durable) = durable {
+            drop(tokio::time::timeout(LETTING_GO, durable.let_go()).await);
         }
         shutdown.cancel();
     })

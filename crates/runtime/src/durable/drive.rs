@@ -15,7 +15,7 @@ use mcpgraph_value::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Called, Pending, elapsed_of, micros};
-use super::flights::{Flight, State, first_of};
+use super::flights::{Flight, State, beside, ended, first_of};
 use crate::drive::Drive;
 use crate::{EffectCall, Said, waiting};
 
@@ -81,6 +81,7 @@ impl Drive<'_> {
             step,
             number,
             state: State::Pending(Box::new(pending)),
+            has_raced: false,
             stop,
         });
     }
@@ -105,6 +106,27 @@ impl Drive<'_> {
         }
     }
 
+    /// Waits for the record of a run that has ended. Nobody executes it again once the engine knows
+    /// what it came to, so that the record must be whole before, and this one's own.
+    pub(crate) async fn kept(&mut self) -> Result<(), Stopped> {
+        let Some(durably) = &mut self.durably else { return Ok(()) };
+        durably.flights.clear();
+        let steps = Arc::clone(&durably.steps);
+        tokio::select! {
+            biased;
+            () = steps.stopped().cancelled() => {}
+            () = self.watchers.kept() => {}
+        }
+        match steps.why() {
+            // The engine knows its end already.
+            Some(Stopped::Cancelled) => self.watchers.committed().await,
+            Some(why) => return Err(why),
+            None if self.watchers.are_refused() => return Err(Stopped::Elsewhere),
+            None => {}
+        }
+        Ok(())
+    }
+
     async fn next_of_steps(&mut self) -> Result<(), Stopped> {
         if !self.work.running.is_empty() {
             return self.evaluated().await;
@@ -116,8 +138,8 @@ impl Drive<'_> {
             let news = heed(&durably.steps, &self.cancel, time).await;
             return self.after(news, |drive| drive.time_passed(due));
         }
-        let is_sole = self.run.awaits_only_calls()
-            && matches!(&durably.flights[..], [one] if one.is_pending());
+        let is_sole =
+            self.run.awaits_only_calls() && matches!(&durably.flights[..], [one] if !one.has_raced);
         let time = self.clock.until(due);
         if is_sole { self.sole(time, due).await } else { self.one_of_several(time, due).await }
     }
@@ -127,13 +149,13 @@ impl Drive<'_> {
     async fn evaluated(&mut self) -> Result<(), Stopped> {
         use futures_util::StreamExt as _;
 
-        let Some(durably) = &self.durably else { return Ok(()) };
+        let Some(durably) = &mut self.durably else { return Ok(()) };
         let mut came = None;
         let running = &mut self.work.running;
         let news = heed(&durably.steps, &self.cancel, async {
             came = running.next().await;
         });
-        let news = news.await;
+        let news = beside(&mut durably.flights, news).await;
         self.after(news, |drive| {
             if let Some((task, Some(outcome))) = came {
                 drive.work.stop(task);
@@ -146,10 +168,12 @@ impl Drive<'_> {
     async fn sole(&mut self, time: Duration, due: Duration) -> Result<(), Stopped> {
         let effects = &*self.runtime.effects;
         let Some(durably) = &mut self.durably else { return Ok(()) };
-        let Some(flight) = durably.flights.first_mut() else { return Ok(()) };
-        flight.start(effects, Some(time));
-        let news = heed(&durably.steps, &self.cancel, flight.ended()).await;
-        let called = flight.take().transpose()?;
+        let flights = &mut durably.flights[..];
+        if let [flight] = flights {
+            flight.start(effects, Some(time));
+        }
+        let news = heed(&durably.steps, &self.cancel, ended(flights, 0)).await;
+        let called = flights.first_mut().and_then(Flight::take).transpose()?;
         self.after(news, |drive| {
             let Some(called) = called else { return };
             let elapsed = called.elapsed;
@@ -168,7 +192,10 @@ impl Drive<'_> {
         let Some(durably) = &mut self.durably else { return Ok(()) };
         let steps = Arc::clone(&durably.steps);
         let place = steps.place("next");
-        let kept = match steps.recall(&place).await? {
+        for flight in &mut durably.flights {
+            flight.has_raced = true;
+        }
+        let kept = match beside(&mut durably.flights, steps.recall(&place)).await? {
             Some(kept) => kept,
             None => {
                 for flight in &mut durably.flights {
@@ -201,7 +228,7 @@ impl Drive<'_> {
                     }
                     None => Map::from_iter([("due", Value::from(micros(due)))]),
                 };
-                steps.keep(&place, choice.into()).await?
+                beside(&mut durably.flights, steps.keep(&place, choice.into())).await?
             }
         };
         self.follow(&place, &kept).await
@@ -223,10 +250,10 @@ impl Drive<'_> {
                 place.number
             )));
         };
-        let flight = &mut durably.flights[index];
-        flight.start(effects, None);
-        let news = heed(&durably.steps, &self.cancel, flight.ended()).await;
-        let called = flight.take().transpose()?;
+        let flights = &mut durably.flights[..];
+        flights[index].start(effects, None);
+        let news = heed(&durably.steps, &self.cancel, ended(flights, index)).await;
+        let called = flights[index].take().transpose()?;
         let elapsed = elapsed_of(kept);
         self.after(news, |drive| {
             if let Some(called) = called {

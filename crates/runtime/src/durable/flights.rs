@@ -1,7 +1,8 @@
 //! The calls of a durable run that are under way.
 
 use std::future::poll_fn;
-use std::task::Poll;
+use std::pin::pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -20,6 +21,9 @@ pub(super) struct Flight<'a> {
     /// The number of its place.
     pub(super) number: u32,
     pub(super) state: State<'a>,
+    /// It was among several of which one came first. In this it is the same in every execution; an
+    /// execution that knows which one came first has not begun the others.
+    pub(super) has_raced: bool,
     /// Ends the call, on the other side too.
     pub(super) stop: CancellationToken,
 }
@@ -33,10 +37,6 @@ pub(super) enum State<'a> {
 }
 
 impl<'a> Flight<'a> {
-    pub(super) fn is_pending(&self) -> bool {
-        matches!(self.state, State::Pending(_))
-    }
-
     /// Ends the call: it is looked at once more, and tells the other side.
     pub(super) fn stop(self) {
         self.stop.cancel();
@@ -53,10 +53,11 @@ impl<'a> Flight<'a> {
         };
     }
 
-    /// Waits for its end. It is taken with [`Flight::take`].
-    pub(super) async fn ended(&mut self) {
-        if let State::UnderWay(call) = &mut self.state {
-            let called = call.await;
+    /// Goes on with the call, if it is under way.
+    fn look(&mut self, context: &mut Context<'_>) {
+        if let State::UnderWay(call) = &mut self.state
+            && let Poll::Ready(called) = call.poll_unpin(context)
+        {
             self.state = State::Done(called);
         }
     }
@@ -73,26 +74,41 @@ impl<'a> Flight<'a> {
     }
 }
 
+/// Waits for something while the calls go on. One that was left alone would keep what it has of the
+/// engine, such as a connection to its database, from what is waited for.
+pub(super) async fn beside<T>(flights: &mut [Flight<'_>], wait: impl Future<Output = T>) -> T {
+    let mut wait = pin!(wait);
+    poll_fn(|context| {
+        for flight in flights.iter_mut() {
+            flight.look(context);
+        }
+        wait.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Waits for the end of one, while the others go on. It is taken with [`Flight::take`].
+pub(super) async fn ended(flights: &mut [Flight<'_>], index: usize) {
+    poll_fn(|context| {
+        for flight in flights.iter_mut() {
+            flight.look(context);
+        }
+        match flights.get(index).map(|flight| &flight.state) {
+            Some(State::UnderWay(_)) => Poll::Pending,
+            _ => Poll::Ready(()),
+        }
+    })
+    .await;
+}
+
 /// Waits for the first to end; its position.
 pub(super) async fn first_of(flights: &mut [Flight<'_>]) -> usize {
     poll_fn(|context| {
-        for (index, flight) in flights.iter_mut().enumerate() {
-            let ended = match &mut flight.state {
-                State::UnderWay(call) => match call.poll_unpin(context) {
-                    Poll::Ready(called) => {
-                        flight.state = State::Done(called);
-                        true
-                    }
-                    Poll::Pending => false,
-                },
-                State::Done(_) => true,
-                State::Pending(_) | State::Taken => false,
-            };
-            if ended {
-                return Poll::Ready(index);
-            }
+        for flight in flights.iter_mut() {
+            flight.look(context);
         }
-        Poll::Pending
+        let first = flights.iter().position(|flight| matches!(flight.state, State::Done(_)));
+        first.map_or(Poll::Pending, Poll::Ready)
     })
     .await
 }
