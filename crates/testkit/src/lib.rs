@@ -10,6 +10,7 @@
     reason = "a harness reports by panicking and printing, as tests do"
 )]
 
+pub mod cable;
 pub mod clients;
 pub mod conformance;
 pub mod edgelake;
@@ -23,6 +24,7 @@ pub mod replica;
 pub mod round_robin;
 pub mod stdio_client;
 
+pub use cable::Cable;
 pub use clients::{Call, Report, Sdk};
 pub use edgelake::EdgeLakeNode;
 pub use environment::Environment;

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::Write as _,
-    net::{Ipv4Addr, TcpListener, TcpStream},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     os::unix::{fs::chown, process::CommandExt as _},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -19,13 +19,8 @@ const START_LIMIT: Duration = Duration::from_mins(1);
 /// What its database begins with.
 const TABLES: &str = "CREATE TABLE items (id int PRIMARY KEY, name text, price numeric)\n";
 
-/// Waits until whoever started it is gone, and ends the server of a folder then.
-const KEEPER: &str = r#"read -r _
-pid=$(head -n 1 "$0/data/postmaster.pid") && grep -q "$0" "/proc/$pid/cmdline" && kill -QUIT "$pid"
-rm -rf "$0""#;
-
 /// A running server whose database has an empty table `items (id, name, price)`; it is ended when
-/// this is dropped, or its process ends: what many tests share is never dropped.
+/// this is dropped.
 #[derive(Debug)]
 pub struct PostgresServer {
     child: Child,
@@ -34,8 +29,6 @@ pub struct PostgresServer {
     binaries: PathBuf,
     user: Option<(u32, u32)>,
     options: Vec<String>,
-    /// It hears of the end of this process by the end of its input.
-    keeper: Child,
 }
 
 impl PostgresServer {
@@ -110,16 +103,7 @@ impl PostgresServer {
         let port =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let child = serve(&binaries, folder.path(), user, port, &options);
-        let keeper = Command::new("sh")
-            .args(["-c", KEEPER])
-            .arg(folder.path())
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut server = Self { child, port, folder, binaries, user, options, keeper };
+        let mut server = Self { child, port, folder, binaries, user, options };
         server.wait_until_it_answers();
         Some(server)
     }
@@ -170,6 +154,11 @@ impl PostgresServer {
         self.wait_until_it_answers();
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
     /// How to connect to it.
     pub fn url(&self) -> String {
         self.url_of("127.0.0.1")
@@ -190,8 +179,6 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         // It may have ended by itself, and then there is nothing to end.
         self.kill();
-        drop(self.keeper.stdin.take());
-        drop(self.keeper.wait());
     }
 }
 
@@ -210,7 +197,7 @@ pub fn ask(url: &str, sql: &str) -> String {
             let (client, connection) = loop {
                 match tokio_postgres::connect(&url, tokio_postgres::NoTls).await {
                     Ok(connected) => break connected,
-                    // It listens before it can answer.
+                    // It may be about to start.
                     Err(error) => assert!(began.elapsed() < START_LIMIT, "{error}"),
                 }
                 tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,7 +1,16 @@
 //! Durable runs of real processes, which are killed, paused and woken in the middle of their work,
 //! with a server that counts what was really called.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should panic, and what happened by chance is told"
+)]
 
+mod drained;
+mod kills;
+mod load;
+mod outages;
 mod replicas;
 mod restarted;
+mod storm;
 mod world;

@@ -1,13 +1,14 @@
 //! A graph of slow calls, the server that counts them, and where runs are kept.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mcpgraph_journal::{Filter, Journal, RunStatus, RunSummary};
 use mcpgraph_testkit::environment::counting_server;
-use mcpgraph_testkit::{PostgresServer, Replica};
+use mcpgraph_testkit::{Cable, PostgresServer, Replica};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -34,26 +35,62 @@ impl World {
     }
 
     fn new(store: Option<String>) -> Option<Self> {
+        Self::of_graph(GRAPH, store)
+    }
+
+    /// A world with another graph.
+    pub(crate) fn of_graph(graph: &str, store: Option<String>) -> Option<Self> {
         let counting = counting_server()?.to_json();
-        let folder = tempfile::tempdir().unwrap();
-        let counts = folder.path().join("counts");
-        let graph = GRAPH
-            .replace("COUNTING", counting["command"].as_str().unwrap())
-            .replace("COUNTS", counts.to_str().unwrap());
-        fs::write(folder.path().join("graph.yaml"), graph).unwrap();
-        fs::write(counts, "").unwrap();
-        Some(Self { folder, store })
+        let world = Self { folder: tempfile::tempdir().unwrap(), store };
+        fs::write(world.graph(), graph).unwrap();
+        fs::write(world.counts(), "").unwrap();
+        world.fill("COUNTING", counting["command"].as_str().unwrap());
+        world.fill("COUNTS", world.counts().to_str().unwrap());
+        Some(world)
+    }
+
+    /// Writes something in the place of a word of the graph.
+    pub(crate) fn fill(&self, word: &str, text: &str) {
+        let graph = fs::read_to_string(self.graph()).unwrap();
+        fs::write(self.graph(), graph.replace(word, text)).unwrap();
+    }
+
+    fn graph(&self) -> PathBuf {
+        self.folder.path().join("graph.yaml")
+    }
+
+    /// The file in which calls are counted.
+    pub(crate) fn counts(&self) -> PathBuf {
+        self.folder.path().join("counts")
+    }
+
+    /// The database, if there is one.
+    pub(crate) fn store(&self) -> Option<&str> {
+        self.store.as_deref()
     }
 
     /// Starts a process that serves the graph.
     pub(crate) fn replica(&self) -> Replica {
+        self.replica_with(self.store(), &[])
+    }
+
+    /// Starts a process that reaches the database behind a cable.
+    pub(crate) fn replica_behind(&self, cable: &Cable) -> Replica {
+        let (_, database) = self.store().unwrap().rsplit_once('/').unwrap();
+        let url = format!("postgres://tester@{}/{database}", cable.address());
+        self.replica_with(Some(&url), &[])
+    }
+
+    /// Starts a process with further arguments.
+    pub(crate) fn replica_with(&self, store: Option<&str>, arguments: &[&str]) -> Replica {
         let mut serve = Command::new(env!("CARGO_BIN_EXE_mcpgraph"));
         serve
             .args(["serve", "--http", "127.0.0.1:0", "--no-reload", "-g"])
-            .arg(self.folder.path().join("graph.yaml"))
+            .arg(self.graph())
             .args(["--data"])
-            .arg(self.data());
-        if let Some(store) = &self.store {
+            .arg(self.data())
+            .args(arguments);
+        if let Some(store) = store {
             serve.args(["--store", store]);
         }
         Replica::start(serve)
@@ -77,9 +114,15 @@ impl World {
 
     /// The idempotency keys of the calls of a name that began, or ended.
     pub(crate) fn keys(&self, what: &str, name: &str) -> Vec<String> {
-        let text = fs::read_to_string(self.folder.path().join("counts")).unwrap();
         let line = format!("{what} {name} ");
-        text.lines().filter_map(|found| found.strip_prefix(&line)).map(str::to_owned).collect()
+        let lines = self.lines();
+        lines.iter().filter_map(|found| found.strip_prefix(&line)).map(str::to_owned).collect()
+    }
+
+    /// What was counted.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.counts()).unwrap();
+        text.lines().map(str::to_owned).collect()
     }
 
     /// Whether a run is at the node in the middle.
@@ -125,6 +168,12 @@ impl World {
         assert_eq!(begun, ended, "every step ends");
         assert!(matches!(events.last(), Some((_, mcpgraph_journal::StoredEvent::Finished { .. }))));
     }
+}
+
+/// Writes a line in one go, whoever else writes.
+pub(crate) fn append(file: &Path, line: &str) -> Option<()> {
+    let mut file = fs::OpenOptions::new().append(true).open(file).ok()?;
+    file.write_all(format!("{line}\n").as_bytes()).ok()
 }
 
 /// Waits for something.
