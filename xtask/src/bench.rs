@@ -10,6 +10,7 @@ mod procedures;
 mod recording;
 mod replicas;
 mod report;
+mod resumption;
 mod routing;
 mod workflows;
 
@@ -57,6 +58,8 @@ pub(crate) enum Part {
     Recording,
     /// Several processes on one store
     Replicas,
+    /// From the death of a process to the next step of its run on another
+    Resumption,
     /// Calls through the router
     Routing,
     /// Calls through workflows and hooks
@@ -70,10 +73,11 @@ pub(crate) enum Part {
 }
 
 /// What is measured where nothing is named: `jsonata` takes a build of its own.
-const USUAL: [Part; 7] = [
+const USUAL: [Part; 8] = [
     Part::Calls,
     Part::Recording,
     Part::Replicas,
+    Part::Resumption,
     Part::Routing,
     Part::Workflows,
     Part::Procedures,
@@ -115,6 +119,10 @@ pub(crate) fn run(
             Part::Replicas => {
                 report.part("replicas", "mcpgraph", "beside");
                 replicas::measure(workspace, &ours, &mut report)?;
+            }
+            Part::Resumption => {
+                report.part("durable runs of a replica that dies", "mcpgraph", "");
+                resumption::measure(workspace, &ours, &mut report)?;
             }
             Part::Routing => {
                 report.part("routing", "through", "directly");

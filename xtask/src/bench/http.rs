@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
@@ -52,6 +52,17 @@ impl Drop for HttpServer {
         drop(self.child.kill());
         drop(self.child.wait());
     }
+}
+
+/// Calls a tool, and waits for its answer elsewhere.
+pub(super) fn call(
+    server: &HttpServer,
+    tool: &str,
+    arguments: &Value,
+) -> anyhow::Result<JoinHandle<anyhow::Result<()>>> {
+    let mut connection = Connection::to(&server.address)?;
+    let request = request(&server.address, tool, arguments);
+    Ok(thread::spawn(move || connection.ask(&request)))
 }
 
 /// Calls per second of so many clients, spread over servers, each of which makes so many calls.

@@ -74,14 +74,14 @@ fn rate(ours: &Contender, arguments: &[&str], replicas: usize) -> anyhow::Result
 }
 
 /// A PostgreSQL server of one's own; it ends when this is dropped.
-struct Database {
+pub(super) struct Database {
     child: Child,
-    url: String,
+    pub(super) url: String,
 }
 
 impl Database {
     /// None where PostgreSQL is not installed.
-    fn start(workspace: &Workspace) -> anyhow::Result<Option<Self>> {
+    pub(super) fn start(workspace: &Workspace) -> anyhow::Result<Option<Self>> {
         run_visibly(
             cargo()
                 .args(["build", "--package", "mcpgraph-testkit", "--bin", "postgres-server"])
