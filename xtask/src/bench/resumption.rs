@@ -42,7 +42,7 @@ tools:
         body:
           - id: sign
             type: command
-            command: { argv: [sh, -c, "echo >> \"$0\"; sleep 0.2", --, "{file}"] }
+            command: { argv: [sh, -c, "echo >> \"$0\"; sleep 0.2", "{file}"] }
             args: { file: { expr: entry.file } }
             retry: { times: 0 }
         next: exit
