@@ -19,8 +19,13 @@ const START_LIMIT: Duration = Duration::from_mins(1);
 /// What its database begins with.
 const TABLES: &str = "CREATE TABLE items (id int PRIMARY KEY, name text, price numeric)\n";
 
+/// Waits until whoever started it is gone, and ends the server of a folder then.
+const KEEPER: &str = r#"read -r _
+pid=$(head -n 1 "$0/data/postmaster.pid") && grep -q "$0" "/proc/$pid/cmdline" && kill -QUIT "$pid"
+rm -rf "$0""#;
+
 /// A running server whose database has an empty table `items (id, name, price)`; it is ended when
-/// this is dropped.
+/// this is dropped, or its process ends: what many tests share is never dropped.
 #[derive(Debug)]
 pub struct PostgresServer {
     child: Child,
@@ -29,6 +34,8 @@ pub struct PostgresServer {
     binaries: PathBuf,
     user: Option<(u32, u32)>,
     options: Vec<String>,
+    /// It hears of the end of this process by the end of its input.
+    keeper: Child,
 }
 
 impl PostgresServer {
@@ -103,7 +110,16 @@ impl PostgresServer {
         let port =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let child = serve(&binaries, folder.path(), user, port, &options);
-        let mut server = Self { child, port, folder, binaries, user, options };
+        let keeper = Command::new("sh")
+            .args(["-c", KEEPER])
+            .arg(folder.path())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut server = Self { child, port, folder, binaries, user, options, keeper };
         server.wait_until_it_answers();
         Some(server)
     }
@@ -179,6 +195,8 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         // It may have ended by itself, and then there is nothing to end.
         self.kill();
+        drop(self.keeper.stdin.take());
+        drop(self.keeper.wait());
     }
 }
 
@@ -197,7 +215,7 @@ pub fn ask(url: &str, sql: &str) -> String {
             let (client, connection) = loop {
                 match tokio_postgres::connect(&url, tokio_postgres::NoTls).await {
                     Ok(connected) => break connected,
-                    // It may be about to start.
+                    // It listens before it can answer.
                     Err(error) => assert!(began.elapsed() < START_LIMIT, "{error}"),
                 }
                 tokio::time::sleep(Duration::from_millis(50)).await;
