@@ -1,5 +1,6 @@
 //! What recording costs, and what reading costs.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use std::{fs, iter};
@@ -20,19 +21,16 @@ const LONG_RUN_STEPS: usize = 10_000;
 /// Measures with and without a record in turns, so that a busy machine disturbs both alike.
 pub(super) fn measure(recorded: &Contender, report: &mut Report) -> anyhow::Result<()> {
     eprintln!("recording");
-    fs::remove_dir_all(&recorded.runs).or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
-    })?;
     let plain = recorded.without_record();
     let decide = |index: usize| json!({ "n": index % 20 });
-    throughput("decide, 64 at once", recorded, &plain, "decide", &decide, LOAD * 4, report)?;
+    throughput("decide, 64 at once", recorded, &plain, "decide", &decide, LOAD * 8, report)?;
     for (name, bytes) in [("1 KiB", 1024), ("64 KiB", 64 * 1024)] {
         let carry = |index: usize| payload(index, bytes);
         let calls = if bytes > 10_000 { LOAD / 4 } else { LOAD * 2 };
         let name = format!("{name} payloads, 64 at once");
         throughput(&name, recorded, &plain, "carry", &carry, calls, report)?;
     }
+    forgetting(recorded, &decide, report)?;
     latency(recorded, &plain, report)?;
     size(recorded, report)?;
     show(recorded, report)
@@ -53,18 +51,51 @@ fn throughput(
     calls: usize,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let (mut with, mut without) = (Vec::new(), Vec::new());
+    let [with, without] = in_turns([recorded, plain], tool, arguments, calls)?;
+    report.at_least(&format!("calls/s recorded, {name}"), with, without, 0.75);
+    Ok(())
+}
+
+/// A store that is full forgets as many runs as come.
+fn forgetting(
+    recorded: &Contender,
+    arguments: &dyn Fn(usize) -> Value,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let mut full = recorded.clone();
+    full.arguments.extend(["--keep-runs", "100", "--keep-requests", "100"].map(str::to_owned));
+    let calls = LOAD * 16;
+    let [with, without] = in_turns([&full, recorded], "decide", arguments, calls)?;
+    report.two("calls/s, old runs forgotten or not", "", with, without);
+    Ok(())
+}
+
+/// The calls per second of two, each with a store of its own every time.
+fn in_turns(
+    contenders: [&Contender; 2],
+    tool: &str,
+    arguments: &dyn Fn(usize) -> Value,
+    calls: usize,
+) -> anyhow::Result<[f64; 2]> {
+    let mut figures: [Vec<f64>; 2] = Default::default();
     for _ in 0..ROUNDS {
-        for (contender, figures) in [(recorded, &mut with), (plain, &mut without)] {
+        for (contender, figures) in contenders.iter().zip(&mut figures) {
+            remove(&contender.runs)?;
             let mut client = contender.start()?;
             client.load(tool, arguments, calls / 8, 64)?;
             figures.push(client.load(tool, arguments, calls, 64)?.per_second);
             client.close()?;
         }
     }
-    let (with, without) = (median(with), median(without));
-    report.at_least(&format!("calls/s recorded, {name}"), with, without, 0.75);
-    Ok(())
+    Ok(figures.map(median))
+}
+
+/// Removes a folder, if it is there.
+fn remove(folder: &Path) -> std::io::Result<()> {
+    fs::remove_dir_all(folder).or_else(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })
 }
 
 fn latency(recorded: &Contender, plain: &Contender, report: &mut Report) -> anyhow::Result<()> {
@@ -85,7 +116,7 @@ fn latency(recorded: &Contender, plain: &Contender, report: &mut Report) -> anyh
 /// What a thousand runs take of the disk.
 fn size(recorded: &Contender, report: &mut Report) -> anyhow::Result<()> {
     let apart = Contender { runs: recorded.runs.with_extension("size"), ..recorded.clone() };
-    drop(fs::remove_dir_all(&apart.runs));
+    remove(&apart.runs)?;
     let mut client = apart.start()?;
     client.load("decide", &|index| json!({ "n": index % 20 }), 1000, 64)?;
     client.close()?;
@@ -97,7 +128,7 @@ fn size(recorded: &Contender, report: &mut Report) -> anyhow::Result<()> {
 /// Showing one step of a run of ten thousand: the first, the middle and the last.
 fn show(recorded: &Contender, report: &mut Report) -> anyhow::Result<()> {
     let apart = Contender { runs: recorded.runs.with_extension("long"), ..recorded.clone() };
-    drop(fs::remove_dir_all(&apart.runs));
+    remove(&apart.runs)?;
     let mut client = apart.start()?;
     client.call("sum_to_n", json!({ "n": LONG_RUN_STEPS / 2 }))?;
     client.close()?;
