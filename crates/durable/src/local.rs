@@ -58,6 +58,10 @@ impl Engine for Local {
         if self.0.executor.set(executor).is_err() || !takes_over {
             return;
         }
+        // Mostly there are none, which is not worth a thread and a connection.
+        if !self.0.shelf.may_have_left() {
+            return;
+        }
         let inner = Arc::clone(&self.0);
         self.0.tasks.spawn(async move {
             match inner.shelf.left().await {

@@ -55,6 +55,15 @@ impl Shelf {
         }
     }
 
+    /// Whether processes that are gone may have left runs. Blocks as files do.
+    pub(crate) fn may_have_left(&self) -> bool {
+        match self {
+            Self::Memory(_) => false,
+            // Whoever takes them over says what is wrong with the file.
+            Self::File(journal) => journal.has_pending_runs().unwrap_or(true),
+        }
+    }
+
     /// The runs that processes which are gone have left.
     pub(crate) async fn left(&self) -> Result<Vec<(RunId, Value)>, DurableError> {
         let Self::File(journal) = self else { return Ok(Vec::new()) };

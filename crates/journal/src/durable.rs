@@ -156,6 +156,12 @@ impl Journal {
         })
     }
 
+    /// Whether there is a run that has not ended.
+    pub fn has_pending_runs(&self) -> Result<bool, JournalError> {
+        let sql = "SELECT 1 FROM durable_runs WHERE status = 'pending' LIMIT 1";
+        self.read(|connection| Ok(connection.value::<i64>(sql, &[])?.is_some()))
+    }
+
     /// The runs of processes that are gone, which are this one's from now on.
     pub fn take_over(&self) -> Result<Vec<KeptRun>, JournalError> {
         self.on_shelf(|connection| {

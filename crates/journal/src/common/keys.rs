@@ -46,37 +46,36 @@ impl Journal {
         if !is_due(&known) {
             return Ok(known);
         }
-        self.alter(|connection| {
-            connection.transaction(Access::Write, |connection| {
-                let clock = connection.clock();
-                let made = connection.execute(
-                    &format!(
-                        "INSERT INTO seal_keys (no, key, made)
+        // That is rare, and no connection is kept for it.
+        self.store.open_writer()?.transaction(Access::Write, |connection| {
+            let clock = connection.clock();
+            let made = connection.execute(
+                &format!(
+                    "INSERT INTO seal_keys (no, key, made)
                          SELECT (SELECT coalesce(max(no), 0) + 1 FROM seal_keys),
                              CAST(?1 AS {}), {clock}
                          WHERE NOT EXISTS (SELECT 1 FROM seal_keys WHERE {clock} - made < ?2)",
-                        connection.bytes_type()
-                    ),
-                    bound![&fresh[..], micros(renew)],
-                )?;
-                connection.execute(
-                    &format!(
-                        "DELETE FROM seal_keys WHERE {clock} - made >= ?1
+                    connection.bytes_type()
+                ),
+                bound![&fresh[..], micros(renew)],
+            )?;
+            connection.execute(
+                &format!(
+                    "DELETE FROM seal_keys WHERE {clock} - made >= ?1
                          AND no < (SELECT max(no) FROM seal_keys)"
-                    ),
-                    bound![micros(forget)],
-                )?;
-                if made > 0 {
-                    connection.announce(&News::SealKeys)?;
-                }
-                Ok::<_, JournalError>(())
-            })
+                ),
+                bound![micros(forget)],
+            )?;
+            if made > 0 {
+                connection.announce(&News::SealKeys)?;
+            }
+            Ok::<_, JournalError>(())
         })?;
         self.known_keys()
     }
 
     fn known_keys(&self) -> Result<Vec<SealKey>, JournalError> {
-        self.alter(|connection| {
+        self.read(|connection| {
             let sql = format!(
                 "SELECT no, key, {} - made FROM seal_keys ORDER BY no DESC",
                 connection.clock()

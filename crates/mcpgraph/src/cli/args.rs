@@ -151,7 +151,9 @@ pub(crate) enum LogFormat {
     Json,
 }
 
+// A server should not have to know what all other commands can be told.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     /// Serve the tools of a graph file over MCP
     Serve(ServeArgs),

@@ -248,7 +248,7 @@ pub(super) fn serve_loaded(
         let sealing = match watch.journal() {
             Some(journal) => {
                 // Before anybody is given something sealed.
-                seals::take(journal, &gateway).await;
+                seals::take(journal, &gateway);
                 Some(tokio::spawn(seals::follow(Arc::clone(journal), Arc::clone(&gateway))))
             }
             None => None,
