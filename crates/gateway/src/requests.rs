@@ -1,12 +1,14 @@
 //! The log of requests: what was asked, by whom, and what came of it.
 
-use std::sync::{Arc, OnceLock};
+use std::ptr;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Instant, SystemTime};
 
 use async_trait::async_trait;
 use mcpgraph_journal::{Journal, Request, RequestStatus, RunId};
 use mcpgraph_mcp::message::{Raw, RpcError};
 use mcpgraph_mcp::server::{Around, Call, Client, Service};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +24,8 @@ pub struct RequestLog {
     inner: Arc<dyn Service>,
     journal: Option<Arc<Journal>>,
     gate: Gate,
+    /// The client of the latest request, and its name: the next is mostly of the same.
+    latest: Mutex<(Weak<Client>, Option<Arc<str>>)>,
 }
 
 /// What is found out about a request on its way; what is said first counts.
@@ -56,7 +60,7 @@ fn note(call: &Call, note: impl FnOnce(&Trail)) {
 impl RequestLog {
     /// Logs the requests of `inner`; `gate` knows the names of tokens.
     pub fn new(inner: Arc<dyn Service>, journal: Option<Arc<Journal>>, gate: Gate) -> Arc<Self> {
-        Arc::new(Self { inner, journal, gate })
+        Arc::new(Self { inner, journal, gate, latest: Mutex::default() })
     }
 
     fn log(&self, entry: &Entry, status: RequestStatus, code: Option<i64>) {
@@ -65,7 +69,7 @@ impl RequestLog {
         tracing::info!(
             target: TARGET,
             token = client.principal.as_deref(),
-            method,
+            method = &**method,
             name = trail.name.get().map(|name| &**name),
             server = trail.server.get().map(|server| &**server),
             status = status.name(),
@@ -78,16 +82,26 @@ impl RequestLog {
             journal.note(Request {
                 at: *at,
                 duration,
-                method: method.as_str().into(),
+                method: Arc::clone(method),
                 name: trail.name.get().cloned(),
                 server: trail.server.get().cloned(),
                 status,
                 code,
                 token: self.gate.token(client),
-                client: client_name(client).map(Into::into),
+                client: self.name_of(client),
                 run: trail.run.get().copied(),
             });
         }
+    }
+
+    fn name_of(&self, client: &Arc<Client>) -> Option<Arc<str>> {
+        let mut latest = self.latest.lock();
+        let (known, name) = &mut *latest;
+        if !ptr::eq(known.as_ptr(), Arc::as_ptr(client)) {
+            *name = client_name(client).map(Into::into);
+            *known = Arc::downgrade(client);
+        }
+        name.clone()
     }
 }
 
@@ -95,7 +109,7 @@ impl RequestLog {
 struct Entry<'a> {
     log: &'a RequestLog,
     trail: Arc<Trail>,
-    method: String,
+    method: Arc<str>,
     client: Arc<Client>,
     cancel: CancellationToken,
     at: SystemTime,
@@ -136,7 +150,7 @@ impl Around for RequestLog {
         let entry = Entry {
             log: self,
             trail,
-            method: call.method.clone(),
+            method: call.method.as_str().into(),
             client: Arc::clone(&call.client),
             cancel: call.cancel.clone(),
             at: SystemTime::now(),

@@ -27,32 +27,28 @@ pub(crate) fn estimate(event: &Event) -> usize {
 }
 
 fn estimate_value(value: &Value) -> usize {
+    let mut left = MAX_LOOKED_AT;
+    estimate_entries(value, &mut left)
+}
+
+/// Each level takes one of those that may be looked at, so that this cannot go deep.
+fn estimate_entries(value: &Value, left: &mut usize) -> usize {
     const CELL: usize = size_of::<Value>();
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => return CELL,
-        Value::String(text) => return CELL + text.len(),
-        Value::Array(_) | Value::Object(_) => {}
-    }
-    let mut total = 0;
-    let mut pending = vec![value];
-    let mut looked_at = 0;
-    while let Some(value) = pending.pop() {
-        looked_at += 1;
-        total += CELL;
-        // What is not looked at counts as the cells it takes.
-        let room = MAX_LOOKED_AT.saturating_sub(looked_at + pending.len());
-        match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-            Value::String(text) => total += text.len(),
-            Value::Array(items) => {
-                pending.extend(items.iter().take(room));
-                total += items.len().saturating_sub(room) * CELL;
-            }
-            Value::Object(members) => {
-                pending.extend(members.values().take(room));
-                total += members.len() * CELL;
-            }
+    *left = left.saturating_sub(1);
+    // What is not looked at counts as the cell it takes.
+    let mut look = |entry: &Value| if *left == 0 { CELL } else { estimate_entries(entry, left) };
+    CELL + match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => {
+            let looked_at = items.iter().take(MAX_LOOKED_AT);
+            let rest = items.len().saturating_sub(MAX_LOOKED_AT) * CELL;
+            looked_at.map(&mut look).sum::<usize>() + rest
+        }
+        Value::Object(members) => {
+            let looked_at = members.values().take(MAX_LOOKED_AT).map(&mut look);
+            let rest = members.len().saturating_sub(MAX_LOOKED_AT) * CELL;
+            looked_at.sum::<usize>() + rest + members.len() * CELL
         }
     }
-    total
 }
