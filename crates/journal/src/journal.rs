@@ -111,7 +111,7 @@ impl Journal {
         let shared = Arc::new(Shared::new(options));
         shared.set_writer(Some(number));
         let batcher = Batcher::new(connection, Some(number));
-        let writer = Writer::new(Arc::clone(&shared), batcher, store.clone(), presence);
+        let writer = Writer::new(Arc::clone(&shared), batcher, store.clone(), presence)?;
         let (ended, end) = sync_channel(1);
         std::thread::Builder::new()
             .name("journal".to_owned())

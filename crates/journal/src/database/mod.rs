@@ -16,7 +16,7 @@ pub use error::DatabaseError;
 pub(crate) use pool::Pool;
 pub(crate) use postgres::{Hear, Listening, PostgresStore};
 pub(crate) use row::{Column, Row};
-pub(crate) use sqlite::{SqliteStore, create_private_file};
+pub(crate) use sqlite::{SqliteStore, TakingOver, create_private_file};
 pub(crate) use value::{Bound, bound};
 
 use crate::{JournalError, News, RunId};
@@ -75,6 +75,19 @@ impl Store {
             Self::Sqlite(store) => Connection::Sqlite(sqlite::open_writer(&store.dir)?),
             Self::Postgres(store) => Connection::Postgres(Box::new(store.connect()?)),
         })
+    }
+
+    /// Sees to what a connection that writes a lot leaves behind, where that has to be done.
+    pub(crate) fn take_over(
+        &self,
+        connection: &mut Connection,
+    ) -> std::result::Result<Option<TakingOver>, JournalError> {
+        match (self, connection) {
+            (Self::Sqlite(store), Connection::Sqlite(connection)) => {
+                TakingOver::begin(connection, &store.dir).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Hears of what other processes write and change, where that is told.

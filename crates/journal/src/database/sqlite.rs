@@ -1,6 +1,7 @@
 //! SQLite: one file in a folder.
 
 mod file;
+mod taking_over;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use rusqlite::Connection;
 
 pub(crate) use file::create_private_file;
 pub(super) use file::{open_reader, open_writer, prepare};
+pub(crate) use taking_over::TakingOver;
 
 use super::{Access, Bound, DatabaseError, Result, Row};
 

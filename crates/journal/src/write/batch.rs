@@ -340,7 +340,7 @@ impl<'a> Part<'a> {
         }
         if !self.insert(no, row, state)? {
             // A record is never rewritten, so the one that was there stays.
-            remove_data(self.connection, no)?;
+            remove_data(self.connection, &(no..=no))?;
             *state = RunState { refused: true, ..RunState::default() };
         }
         Ok(())

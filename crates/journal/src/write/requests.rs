@@ -5,9 +5,6 @@ use crate::Request;
 use crate::database::{Connection, Result, bound};
 use crate::mask::Masker;
 
-/// How many requests are forgotten in one transaction.
-pub(super) const AT_ONCE: u32 = 4096;
-
 /// How much of a text about a request is kept: clients choose them.
 const MAX_TEXT_BYTES: usize = 512;
 
@@ -67,12 +64,19 @@ pub(super) fn count(connection: &Connection) -> Result<u64> {
     Ok(connection.value::<i64>(sql, &[])?.unwrap_or_default().unsigned_abs())
 }
 
-/// Forgets up to `excess` of the oldest requests, and those that came before a moment; how many.
-pub(super) fn forget(connection: &Connection, excess: u64, before: i64) -> Result<u64> {
+/// Forgets up to `excess` of the oldest requests, and those that came before a moment, but not more
+/// than `at_once`; how many.
+pub(super) fn forget(
+    connection: &Connection,
+    at_once: usize,
+    excess: u64,
+    before: i64,
+) -> Result<u64> {
+    let oldest = connection.value::<Option<i64>>("SELECT min(no) FROM requests", &[])?.flatten();
+    let Some(oldest) = oldest else { return Ok(0) };
+    let after = |count: u64| oldest.saturating_add_unsigned(count);
     connection.execute(
-        "DELETE FROM requests
-         WHERE no IN (SELECT no FROM requests ORDER BY no LIMIT ?1)
-             AND (at < ?2 OR no < (SELECT min(no) FROM requests) + ?3)",
-        bound![i64::from(AT_ONCE), before, excess.min(u64::MAX / 4)],
+        "DELETE FROM requests WHERE no < ?1 AND (at < ?2 OR no < ?3)",
+        bound![after(at_once as u64), before, after(excess)],
     )
 }

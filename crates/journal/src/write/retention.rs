@@ -11,8 +11,13 @@ use crate::{Retention, liveness};
 /// How often it is looked whether there is too much.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// How many runs are forgotten in one transaction.
-const AT_ONCE: u32 = 256;
+/// How many are forgotten in one transaction.
+const AT_ONCE: usize = 512;
+
+/// How many are in the least, and how many times what was just written, while there is traffic:
+/// whoever waits for a commit should not wait for what is forgotten, and yet more must go than come.
+const LEAST_AT_ONCE: usize = 32;
+const TIMES_WRITTEN: usize = 2;
 
 /// How many pages are given back to the system at a time.
 const PAGES_AT_ONCE: u32 = 512;
@@ -50,14 +55,15 @@ impl Keeper {
         self.is_stale.then_some(EVERY)
     }
 
-    /// Forgets a few runs if it is time to; tidies up when there is nothing else to do.
+    /// Forgets a few runs if it is time to; tidies up when there is nothing else to do. So many
+    /// things have just been written, or none if there was nothing to do.
     pub(crate) fn work(
         &mut self,
         connection: &Connection,
         store: &Store,
-        is_idle: bool,
+        written: Option<usize>,
     ) -> Result<()> {
-        self.is_stale |= !is_idle;
+        self.is_stale |= written.is_some();
         let is_due = self.is_stale && self.looked.is_none_or(|looked| looked.elapsed() >= EVERY);
         if is_due {
             self.looked = Some(Instant::now());
@@ -65,8 +71,10 @@ impl Keeper {
             self.excess = Some(self.measure(connection)?);
         }
         if let Some(excess) = self.excess.take() {
-            self.excess = self.forget(connection, store, excess)?;
-        } else if is_idle && self.is_untidy {
+            let at_once = written
+                .map_or(AT_ONCE, |written| (written * TIMES_WRITTEN).clamp(LEAST_AT_ONCE, AT_ONCE));
+            self.excess = self.forget(connection, store, excess, at_once)?;
+        } else if written.is_none() && self.is_untidy {
             self.is_untidy = false;
             self.is_untidy = tidy(connection)?;
         }
@@ -88,6 +96,7 @@ impl Keeper {
         connection: &Connection,
         store: &Store,
         excess: Excess,
+        at_once: usize,
     ) -> Result<Option<Excess>> {
         let oldest = self.retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
         let before = oldest.map_or(i64::MIN, micros);
@@ -100,7 +109,7 @@ impl Keeper {
             let candidates: Vec<(i64, i64, Option<i64>)> = connection.all(
                 "SELECT no, started, CASE status WHEN 'running' THEN writer END FROM runs
                  ORDER BY id LIMIT ?1",
-                bound![i64::from(AT_ONCE)],
+                bound![at_once],
                 |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )?;
             let mut forgotten = Vec::new();
@@ -111,7 +120,7 @@ impl Keeper {
                 }
             }
             remove_runs(connection, &forgotten)?;
-            let requests = requests::forget(connection, excess.requests, before)?;
+            let requests = requests::forget(connection, at_once, excess.requests, before)?;
             Result::Ok((forgotten.len() as u64, requests))
         })?;
         if runs + requests == 0 {
@@ -125,7 +134,7 @@ impl Keeper {
             requests: excess.requests.saturating_sub(requests),
         };
         // Where as many went as go at once, more may be too old.
-        let is_full = runs == u64::from(AT_ONCE) || requests == u64::from(requests::AT_ONCE);
+        let is_full = runs.max(requests) == at_once as u64;
         Ok((is_full || left.runs > 0 || left.requests > 0).then_some(left))
     }
 

@@ -9,7 +9,7 @@ use super::live::Live;
 use super::queue::{Item, Series, Shared, Work};
 use super::retention::Keeper;
 use crate::JournalError;
-use crate::database::{Access, Store, bound};
+use crate::database::{Access, Store, TakingOver, bound};
 use crate::journal::register;
 use crate::liveness::{self, Presence};
 
@@ -29,6 +29,7 @@ pub(crate) struct Writer {
     batcher: Batcher,
     keeper: Keeper,
     store: Store,
+    taking_over: Option<TakingOver>,
     /// Runs of which something has to be noted that could not be.
     unsettled: Vec<Arc<Live>>,
     /// Held while the thread lives.
@@ -42,13 +43,24 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(
         shared: Arc<Shared>,
-        batcher: Batcher,
+        mut batcher: Batcher,
         store: Store,
         presence: Presence,
-    ) -> Self {
+    ) -> Result<Self, JournalError> {
+        let taking_over = store.take_over(&mut batcher.connection)?;
         let keeper = Keeper::new(shared.options.retention);
         let (unsettled, shown) = (Vec::new(), Instant::now());
-        Self { shared, batcher, keeper, store, unsettled, presence, shown, steady: shown }
+        Ok(Self {
+            shared,
+            batcher,
+            keeper,
+            store,
+            taking_over,
+            unsettled,
+            presence,
+            shown,
+            steady: shown,
+        })
     }
 
     /// Works until the journal is closed and everything is written.
@@ -66,14 +78,16 @@ impl Writer {
             };
             match self.shared.next_work(patience) {
                 Work::Write(items, oldest) => {
+                    let count = items.len();
                     self.write(items, oldest);
-                    self.keep(false);
+                    self.take_over();
+                    self.keep(Some(count));
                 }
                 Work::Idle => {
                     if !self.unsettled.is_empty() {
                         self.write(Vec::new(), Instant::now());
                     }
-                    self.keep(true);
+                    self.keep(None);
                 }
                 Work::Closed => break,
             }
@@ -95,8 +109,17 @@ impl Writer {
         }
     }
 
-    fn keep(&mut self, is_idle: bool) {
-        if let Err(error) = self.keeper.work(&self.batcher.connection, &self.store, is_idle) {
+    fn take_over(&mut self) {
+        if let Some(taking_over) = &mut self.taking_over
+            && let Err(error) = taking_over.after_commit(&self.batcher.connection)
+        {
+            tracing::debug!(%error, "the log of changes could not be taken over");
+        }
+    }
+
+    /// Forgets what is too much, after so many things were written, or when there was nothing to do.
+    fn keep(&mut self, written: Option<usize>) {
+        if let Err(error) = self.keeper.work(&self.batcher.connection, &self.store, written) {
             tracing::debug!(%error, "old runs could not be forgotten");
         }
     }

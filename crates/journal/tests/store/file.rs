@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use crate::requests::named;
 use crate::retention::{NOTHING, filled};
-use crate::support::{Home, keep, new_run, open, short_run};
+use crate::support::{Home, keep, new_run, noise, open, short_run};
 
 #[test]
 fn a_file_of_a_newer_version_is_refused() {
@@ -142,4 +142,26 @@ fn a_store_that_does_not_keep_up_loses_requests_and_says_so() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(journal.status().lost_events, 0);
+}
+
+/// What is committed is in a log first. It gets into the file beside the writer, which goes on
+/// meanwhile, and the log does not grow for as long as there is traffic.
+#[tokio::test]
+async fn the_log_of_changes_stays_short_under_traffic() {
+    const PAYLOAD_BYTES: usize = 200 * 1024;
+    const RUNS: u64 = 450;
+    let (dir, journal) = open(JournalOptions::default());
+    let noise = noise(1, PAYLOAD_BYTES);
+    for number in 0..RUNS {
+        // Each its own, and nothing that could be compressed away.
+        let payload = format!("{number} {}", noise.as_str().unwrap());
+        keep(&journal, new_run("t"), &short_run("t", &payload.into())).await;
+    }
+    let bytes = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().len();
+    let (file, log) = (bytes("runs.db"), bytes("runs.db-wal"));
+    let all = RUNS * PAYLOAD_BYTES as u64;
+    assert!(log < all * 3 / 4, "the log has {log} bytes of {all}, the file {file}");
+    assert!(file > all / 4, "the file has {file} bytes of {all}, the log {log}");
+    journal.close();
+    assert!(bytes("runs.db") >= all, "everything is in the file when it is closed");
 }

@@ -50,6 +50,28 @@ async fn the_oldest_go_when_there_are_too_many() {
     assert_eq!(left[1..], ids.iter().rev().take(9).copied().collect::<Vec<_>>());
 }
 
+/// Those next to each other go together, and nothing goes of one in between.
+#[tokio::test]
+async fn what_stands_between_those_that_go_stays_whole() {
+    let (dir, ids) = filled(60, |_| Duration::ZERO, 8 * 1024);
+    let journal = dir.open(JournalOptions { retention: NOTHING, ..JournalOptions::default() });
+    let whole = |id: RunId| journal.events(id, 0, 1000).unwrap();
+    let before: Vec<_> = ids.iter().map(|id| whole(*id)).collect();
+    let goes = |place: usize| place < 20 && place.is_multiple_of(2) || place > 30 && place < 58;
+    let gone: Vec<RunId> =
+        ids.iter().enumerate().filter(|(place, _)| goes(*place)).map(|(_, id)| *id).collect();
+    assert_eq!(journal.remove(&gone).unwrap(), gone.len());
+    let left = journal.list(&Filter { limit: 1000, ..Filter::default() }).unwrap().runs;
+    assert_eq!(left.len(), ids.len() - gone.len());
+    for (place, id) in ids.iter().enumerate() {
+        if goes(place) {
+            assert!(journal.run(*id).unwrap().is_none(), "{place}");
+        } else {
+            assert_eq!(whole(*id), before[place], "{place}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_oldest_go_when_they_are_too_old() {
     let hours = |number| Duration::from_hours(u64::from(20 - number));

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::taking_over;
 use crate::JournalError;
 
 /// The name of the file in its folder.
@@ -25,9 +26,6 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long opening is tried while others open, too, and how long it rests in between.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 const OPEN_PAUSE: Duration = Duration::from_millis(10);
-
-/// After how many pages the log of changes is taken over into the file.
-const CHECKPOINT_PAGES: u32 = 4000;
 
 /// What the log of changes is cut down to afterwards.
 const MAX_LOG_BYTES: u32 = 64 * 1024 * 1024;
@@ -301,7 +299,7 @@ fn try_open_writer(dir: &Path) -> Result<Connection, JournalError> {
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    connection.pragma_update(None, "wal_autocheckpoint", taking_over::PAGES)?;
     connection.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
     migrate(&mut connection, &path)?;
     Ok(connection)
