@@ -8,6 +8,7 @@ use mcpgraph_journal::{Journal, RunId};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::executions::Executions;
@@ -26,6 +27,8 @@ struct Inner {
     executor: OnceLock<Weak<dyn Executor>>,
     executions: Arc<Executions>,
     tasks: TaskTracker,
+    /// The process takes on nothing more.
+    closing: CancellationToken,
     /// Counts ends of runs and messages.
     news: watch::Sender<u64>,
 }
@@ -47,6 +50,7 @@ impl Local {
             executor: OnceLock::new(),
             executions: Arc::default(),
             tasks: TaskTracker::new(),
+            closing: CancellationToken::new(),
             news: watch::Sender::new(0),
         }))
     }
@@ -59,21 +63,9 @@ impl Engine for Local {
             return;
         }
         // Mostly there are none, which is not worth a thread and a connection.
-        if !self.0.shelf.may_have_left() {
-            return;
+        if self.0.shelf.others_have_some() {
+            self.0.tasks.spawn(Arc::clone(&self.0).take_over());
         }
-        let inner = Arc::clone(&self.0);
-        self.0.tasks.spawn(async move {
-            match inner.shelf.left().await {
-                Ok(left) => {
-                    for (run, input) in left {
-                        tracing::info!(%run, "a durable run goes on");
-                        inner.execute(run, input);
-                    }
-                }
-                Err(error) => tracing::error!(%error, "durable runs that were left do not go on"),
-            }
-        });
     }
 
     async fn start(&self, run: RunId, input: Value) -> Result<(), DurableError> {
@@ -119,10 +111,12 @@ impl Engine for Local {
     }
 
     async fn retire(&self) {
+        self.0.closing.cancel();
         self.0.executions.retire().await;
     }
 
     async fn close(&self) {
+        self.0.closing.cancel();
         self.0.executions.stop_all(&Stopped::ending());
         self.0.tasks.close();
         self.0.tasks.wait().await;
@@ -130,6 +124,32 @@ impl Engine for Local {
 }
 
 impl Inner {
+    /// Goes on with the runs that other processes leave, until these have none any more. One that
+    /// is about to end may still be there when the next one starts.
+    async fn take_over(self: Arc<Self>) {
+        loop {
+            match self.shelf.left().await {
+                Ok(left) => {
+                    for (run, input) in left {
+                        tracing::info!(%run, "a durable run goes on");
+                        self.execute(run, input);
+                    }
+                }
+                Err(error) => {
+                    tracing::error!(%error, "durable runs that were left do not go on");
+                    return;
+                }
+            }
+            if !self.shelf.others_have_some() {
+                return;
+            }
+            tokio::select! {
+                () = self.closing.cancelled() => return,
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+        }
+    }
+
     fn tell(&self) {
         self.news.send_modify(|count| *count += 1);
     }

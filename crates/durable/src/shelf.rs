@@ -55,12 +55,12 @@ impl Shelf {
         }
     }
 
-    /// Whether processes that are gone may have left runs. Blocks as files do.
-    pub(crate) fn may_have_left(&self) -> bool {
+    /// Whether other processes have runs, which they may leave. Blocks as files do.
+    pub(crate) fn others_have_some(&self) -> bool {
         match self {
             Self::Memory(_) => false,
             // Whoever takes them over says what is wrong with the file.
-            Self::File(journal) => journal.has_pending_runs().unwrap_or(true),
+            Self::File(journal) => journal.has_runs_of_others().unwrap_or(true),
         }
     }
 

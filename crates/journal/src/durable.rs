@@ -156,10 +156,10 @@ impl Journal {
         })
     }
 
-    /// Whether there is a run that has not ended.
-    pub fn has_pending_runs(&self) -> Result<bool, JournalError> {
-        let sql = "SELECT 1 FROM durable_runs WHERE status = 'pending' LIMIT 1";
-        self.read(|connection| Ok(connection.value::<i64>(sql, &[])?.is_some()))
+    /// Whether there is a run that has not ended and is another process's, be it gone or not.
+    pub fn has_runs_of_others(&self) -> Result<bool, JournalError> {
+        let sql = "SELECT 1 FROM durable_runs WHERE status = 'pending' AND owner <> ?1 LIMIT 1";
+        self.read(|connection| Ok(connection.value::<i64>(sql, bound![&**self.name()])?.is_some()))
     }
 
     /// The runs of processes that are gone, which are this one's from now on.

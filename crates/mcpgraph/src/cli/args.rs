@@ -58,7 +58,7 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-/// Which files a server is made of.
+// Which files a server is made of.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FileArgs {
     /// The graph file

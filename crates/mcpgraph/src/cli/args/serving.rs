@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::{FileArgs, times};
 
-/// How a server is reached, and how it ends.
+// How a server is reached, and how it ends.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ListenArgs {
     /// Listen for HTTP at this address instead of using stdio
