@@ -92,9 +92,9 @@ impl Client {
 
     /// Makes many calls, so many at once.
     ///
-    /// What is sent is made before, an answer is only looked through, and answers that came together
-    /// are followed by as many calls in one piece: the client shares the machine with the server,
-    /// and is not what is measured.
+    /// What is sent is made before, and answers that came together are followed by as many calls in
+    /// one piece before they are looked through: the client stands for many that do not wait for each
+    /// other, shares the machine with the server, and is not what is measured.
     pub(crate) fn load(
         &mut self,
         tool: &str,
@@ -108,17 +108,34 @@ impl Client {
             })
             .collect::<anyhow::Result<Vec<_>>>()?;
         let began = Instant::now();
-        let (mut failed, mut sent, mut due) = (0, 0, at_once.min(calls));
+        let mut sent = at_once.min(calls);
+        self.write(&lines[..sent].concat())?;
+        // How many of the answers that are read next have been followed by calls.
+        let (mut failed, mut followed) = (0, 0);
         for _ in 0..calls {
-            if !self.output.buffer().contains(&b'\n') {
-                self.write(&lines[sent..due].concat())?;
-                sent = due;
+            if followed == 0 {
+                followed = self.output.fill_buf()?.split(|byte| *byte == b'\n').count() - 1;
+                sent += self.follow(&lines[sent..], followed)?;
             }
             failed += usize::from(!self.succeeds()?);
-            due = calls.min(due + 1);
+            if followed == 0 {
+                // It was longer than what is read at once.
+                sent += self.follow(&lines[sent..], 1)?;
+            } else {
+                followed -= 1;
+            }
         }
         let per_second = calls as f64 / began.elapsed().as_secs_f64();
         Ok(Load { calls, failed, per_second })
+    }
+
+    /// Sends so many of these, as long as there are some; how many.
+    fn follow(&mut self, lines: &[Vec<u8>], count: usize) -> anyhow::Result<usize> {
+        let lines = &lines[..count.min(lines.len())];
+        if !lines.is_empty() {
+            self.write(&lines.concat())?;
+        }
+        Ok(lines.len())
     }
 
     /// Whether the call whose answer comes next succeeded.
