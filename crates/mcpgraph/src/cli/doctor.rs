@@ -158,13 +158,13 @@ fn served(files: &Files) -> anyhow::Result<Vec<Check>> {
     let name = files.graph.display();
     let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else {
         let problems = to_terminal(&loaded.diagnostics, Colour::Plain);
-        let check = Check::fine("file", format!("{name} has {errors} errors\n{problems}"));
+        let check = Check::fine("file", format!("{name} has {}\n{problems}", count(errors, "error")));
         return Ok(vec![
             check.but(Verdict::Wrong, "mend what is said; `mcpgraph check` says it too"),
         ]);
     };
-    let tools = graph.tools.len();
-    let check = Check::fine("file", format!("{name}: {tools} tools, {warnings} warnings"));
+    let (tools, warnings) = (count(graph.tools.len(), "tool"), count(warnings, "warning"));
+    let check = Check::fine("file", format!("{name}: {tools}, {warnings}"));
     let mut checks = vec![check];
     checks.extend(block_on(Threads::One, async {
         let product = McpGraph::new(file, graph, Instruments::default());
