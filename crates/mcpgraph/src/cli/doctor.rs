@@ -158,7 +158,8 @@ fn served(files: &Files) -> anyhow::Result<Vec<Check>> {
     let name = files.graph.display();
     let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else {
         let problems = to_terminal(&loaded.diagnostics, Colour::Plain);
-        let check = Check::fine("file", format!("{name} has {}\n{problems}", count(errors, "error")));
+        let check =
+            Check::fine("file", format!("{name} has {}\n{problems}", count(errors, "error")));
         return Ok(vec![
             check.but(Verdict::Wrong, "mend what is said; `mcpgraph check` says it too"),
         ]);
