@@ -40,6 +40,9 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
         | ErrorKind::UnexpectedEofImplicitFlowMapping => {
             "look for a bracket that is not closed, or a comma that is missing or too many"
         }
+        ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
+            "close the bracket before, write a comma, or put text with a bracket in quotes: \"${NAME}\""
+        }
         ErrorKind::UnclosedQuotedScalar => "close the quotes that start here",
         ErrorKind::InvalidQuotedScalarIndent => {
             "look for quotes that are not closed in a line above, or indent this line"

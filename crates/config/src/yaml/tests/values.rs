@@ -182,6 +182,7 @@ fn syntax_errors_have_a_place_and_a_hint() {
         "a:\n  b: 1\n c: 2\n",
         "a: 1\n---\nb: 2\n",
         "{\"a\": 1,,}",
+        "a: { b: ${C}, d: 1 }",
     ];
     let shown: Vec<String> = cases.iter().map(|case| problems(case)).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
@@ -247,5 +248,12 @@ fn syntax_errors_have_a_place_and_a_hint() {
     1 | {"a": 1,,}
       |         ^
       hint: look for a bracket that is not closed, or a comma that is missing or too many
+
+    error[MG0101]: invalid YAML: while parsing a flow mapping, did not find expected ',' or '}'
+     --> test.yaml:1:10
+      |
+    1 | a: { b: ${C}, d: 1 }
+      |          ^
+      hint: close the bracket before, write a comma, or put text with a bracket in quotes: "${NAME}"
     "#);
 }
