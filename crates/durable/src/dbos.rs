@@ -53,6 +53,9 @@ const WAIT_FOR_CERTAINTY: Duration = Duration::from_millis(50);
 /// How long is waited at most before something is asked again of a database that is away.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
+/// How long the beginning of a run waits for a database that cannot be used.
+const WAIT_FOR_DATABASE: Duration = Duration::from_secs(30);
+
 /// How long other processes may take to start DBOS.
 const WAIT_FOR_OTHERS: Duration = Duration::from_mins(1);
 
@@ -114,20 +117,19 @@ impl Engine for Dbos {
     }
 
     async fn start(&self, run: RunId, input: Value) -> Result<(), DurableError> {
-        let opened = self.0.opened().await?;
-        self.0.certain().await?;
-        let id = run.to_string();
-        let options = StartOptions { workflow_id: Some(&id), ..StartOptions::default() };
-        let input = self.0.seal(About::input(run), input).await?;
-        let handle = opened.workflow.start_with(input, options).await;
-        let handle = handle.map_err(|error| DurableError::Unusable(error.to_string()))?;
-        let inner = Arc::clone(&self.0);
-        tokio::spawn(async move {
-            // What it came to is read from the database, where it is for everybody.
-            drop(handle.result().await);
-            inner.tell();
-        });
-        Ok(())
+        let began = Instant::now();
+        loop {
+            let error = match self.0.start(run, input.clone()).await {
+                Err(DurableError::Unusable(error)) if !self.0.closing.is_cancelled() => error,
+                done => return done,
+            };
+            if began.elapsed() > WAIT_FOR_DATABASE {
+                let error = format!("{error}; it was waited for {WAIT_FOR_DATABASE:?}");
+                return Err(DurableError::Unusable(error));
+            }
+            tracing::debug!(%run, error, "a run cannot begin yet");
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
     }
 
     async fn outcome(&self, run: RunId) -> Result<Ended, DurableError> {
@@ -226,6 +228,24 @@ impl Inner {
     /// DBOS, which is started when it is first needed.
     async fn opened(self: &Arc<Self>) -> Result<&Opened, DurableError> {
         self.opened.get_or_try_init(|| self.open()).await
+    }
+
+    /// Begins a run, or finds that it has begun.
+    async fn start(self: &Arc<Self>, run: RunId, input: Value) -> Result<(), DurableError> {
+        let opened = self.opened().await?;
+        self.certain().await?;
+        let id = run.to_string();
+        let options = StartOptions { workflow_id: Some(&id), ..StartOptions::default() };
+        let input = self.seal(About::input(run), input).await?;
+        let handle = opened.workflow.start_with(input, options).await;
+        let handle = handle.map_err(|error| DurableError::Unusable(error.to_string()))?;
+        let inner = Arc::clone(self);
+        tokio::spawn(async move {
+            // What it came to is read from the database, where it is for everybody.
+            drop(handle.result().await);
+            inner.tell();
+        });
+        Ok(())
     }
 
     /// The database behind DBOS, once that was started.

@@ -168,6 +168,11 @@ impl Load {
         }
     }
 
+    /// What the calls were answered, where somebody lived to answer.
+    pub(crate) fn answers(self) -> Vec<(&'static str, Option<Value>)> {
+        self.calls.into_iter().map(|call| (call.kind, call.answer.join().unwrap())).collect()
+    }
+
     /// That every run has come to what it has to, that its record is whole, and that nothing was
     /// called again that had ended.
     pub(crate) fn check(self, runs: &[RunSummary]) {
