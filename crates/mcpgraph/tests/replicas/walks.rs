@@ -19,6 +19,26 @@ flowchart TD
 ```
 ";
 
+/// Replicas that serve a procedure.
+struct Desk {
+    cluster: Cluster,
+    /// What loads it.
+    load: Value,
+    _folder: tempfile::TempDir,
+}
+
+impl Desk {
+    fn open(store: String, name: &str, text: &str, options: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        let cluster = Cluster::start(store, |command| {
+            command.arg("sop").arg(&file).args(options);
+        });
+        Self { cluster, load: json!({ "sop_file": file }), _folder: folder }
+    }
+}
+
 /// Asks one of the three tools, in the conversation if there is one.
 fn ask(client: &Client, conversation: &Value, tool: &str, mut arguments: Value) -> Value {
     if !conversation.is_null() {
@@ -32,15 +52,9 @@ fn ask(client: &Client, conversation: &Value, tool: &str, mut arguments: Value) 
 #[test]
 fn a_walk_goes_on_wherever_it_is_asked_for() {
     let Some(store) = database() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("desk.md");
-    std::fs::write(&file, PROCEDURE).unwrap();
-    let cluster = Cluster::start(store, |command| {
-        command.arg("sop").arg(&file);
-    });
-    let file = file.to_str().unwrap();
+    let Desk { cluster, load, .. } = &Desk::open(store, "desk.md", PROCEDURE, &[]);
     for client in [cluster.client(), cluster.client().initialized()] {
-        let loaded = ask(&client, &Value::Null, "load_graph", json!({ "sop_file": file }));
+        let loaded = ask(&client, &Value::Null, "load_graph", load.clone());
         let conversation = &loaded["conversation"];
         assert_eq!(conversation.is_string(), client.session.is_none(), "{loaded}");
         let todos = json!([{ "content": "one", "status": "pending", "completion_node": "DONE" }]);
@@ -87,13 +101,7 @@ fn counted(cluster: &Cluster, what: &str) -> u64 {
 #[test]
 fn a_walk_is_counted_by_whoever_ends_it() {
     let Some(store) = database() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("desk.md");
-    std::fs::write(&file, PROCEDURE).unwrap();
-    let cluster = Cluster::start(store, |command| {
-        command.arg("sop").arg(&file);
-    });
-    let load = json!({ "sop_file": file.to_str().unwrap() });
+    let Desk { cluster, load, .. } = &Desk::open(store, "desk.md", PROCEDURE, &[]);
     let client = cluster.client().initialized();
     ask(&client, &Value::Null, "load_graph", load.clone());
     for node in ["START", "LOOK", "DECIDE"] {
@@ -101,11 +109,11 @@ fn a_walk_is_counted_by_whoever_ends_it() {
     }
     let step = |node: &str, kind: &str| {
         let count = "mcpgraph_node_duration_seconds_count";
-        counted(&cluster, &format!(r#"{count}{{tool="desk",node="{node}",kind="{kind}"}}"#))
+        counted(cluster, &format!(r#"{count}{{tool="desk",node="{node}",kind="{kind}"}}"#))
     };
     assert_eq!(step("LOOK", "rectangle"), 0);
     // Whoever begins another walk has ended this one.
-    ask(&client, &Value::Null, "load_graph", load);
+    ask(&client, &Value::Null, "load_graph", load.clone());
     within(Duration::from_secs(10), "it is counted", || step("LOOK", "rectangle") == 1);
     assert_eq!((step("START", "rectangle"), step("DECIDE", "rhombus")), (1, 1));
 }
@@ -114,16 +122,10 @@ fn a_walk_is_counted_by_whoever_ends_it() {
 #[test]
 fn moves_at_once_are_made_one_after_the_other() {
     let Some(store) = database() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("ring.md");
     let text = "---\nagent: ring\n---\n```mermaid\nflowchart TD\n    START --> START\n```\n";
-    std::fs::write(&file, text).unwrap();
-    let cluster = Cluster::start(store, |command| {
-        command.arg("sop").arg(&file).arg("--lenient");
-    });
+    let Desk { cluster, load, .. } = &Desk::open(store, "ring.md", text, &["--lenient"]);
     let client = cluster.client().initialized();
-    let arguments = json!({ "sop_file": file });
-    let loaded = ask(&client, &Value::Null, "load_graph", arguments);
+    let loaded = ask(&client, &Value::Null, "load_graph", load.clone());
     let entry = loaded["entry_node"].as_str().unwrap().to_owned();
     std::thread::scope(|scope| {
         for _ in 0..8 {
