@@ -76,6 +76,10 @@ impl Schema {
     /// Every way in which `value` does not fit, up to a bound; empty if it does.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         let json = serde_json::Value::from(value);
+        // Most values fit, and whether they do is known sooner than what does not.
+        if self.validator.is_valid(&json) {
+            return Vec::new();
+        }
         self.validator
             .iter_errors(&json)
             .take(MAX_VIOLATIONS)

@@ -7,8 +7,8 @@ use serde::Serialize as _;
 
 use crate::Value;
 
-/// How many bytes are looked at together; a compiler makes few instructions of that.
-const TOGETHER: usize = 64;
+/// How many times eight bytes are looked at before it is asked what was found.
+const TOGETHER: usize = 8;
 
 impl Value {
     /// Adds the value as JSON on one line.
@@ -50,16 +50,36 @@ impl Value {
 
 /// Adds a text in quotes.
 fn write_text(out: &mut Vec<u8>, text: &str) {
-    let has_escapes = |bytes: &[u8]| {
-        bytes.iter().fold(false, |found, byte| found | matches!(byte, ..0x20 | b'"' | b'\\'))
-    };
-    if text.as_bytes().chunks(TOGETHER).any(has_escapes) {
+    if has_escapes(text.as_bytes()) {
         serde_json::to_writer(out, text).unwrap_or_default();
     } else {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
     }
+}
+
+/// Whether something in a text cannot stand there as it is: a control character, `"` or `\`.
+///
+/// Eight bytes are looked at at once, however the program is built: one that is built small has no
+/// loops that a compiler made so.
+fn has_escapes(text: &[u8]) -> bool {
+    let (words, rest) = text.as_chunks::<8>();
+    let word = |bytes: &[u8; 8]| special_bytes(u64::from_ne_bytes(*bytes));
+    let (groups, single) = words.as_chunks::<TOGETHER>();
+    groups.iter().any(|group| group.iter().fold(0, |found, bytes| found | word(bytes)) != 0)
+        || single.iter().any(|bytes| word(bytes) != 0)
+        || rest.iter().any(|byte| matches!(byte, ..0x20 | b'"' | b'\\'))
+}
+
+/// Not 0 if one of eight bytes has to be escaped. In a byte that is below a limit, and only there
+/// first, taking the limit away borrows from the highest bit, which was not set.
+fn special_bytes(word: u64) -> u64 {
+    const EACH: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHEST: u64 = EACH << 7;
+    let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word & HIGHEST;
+    let equal = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
+    below(word, 0x20) | equal(b'"') | equal(b'\\')
 }
 
 #[cfg(test)]
@@ -80,6 +100,23 @@ mod tests {
             let mut written = Vec::new();
             value.write_json(&mut written);
             assert_eq!(String::from_utf8(written).unwrap(), serde_json::to_string(&value).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_has_to_be_escaped_is_found_wherever_it_stands() {
+        for length in [1, 7, 8, 9, 63, 64, 65, 200] {
+            for place in 0..length {
+                for byte in 0..=u8::MAX {
+                    // Beside bytes from which something could be borrowed.
+                    for other in [b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xff] {
+                        let mut text = vec![other; length];
+                        text[place] = byte;
+                        let expected = byte < 0x20 || byte == b'"' || byte == b'\\';
+                        assert_eq!(has_escapes(&text), expected, "{byte} at {place} of {length}");
+                    }
+                }
+            }
         }
     }
 }
