@@ -108,8 +108,9 @@ pub(crate) fn run(
         runs: folder.join("runs"),
     };
     let mut report = Report::new();
-    let awake = Awake::start();
     for part in parts {
+        // Where many calls are made at once nothing sleeps, and whoever spins is in the way.
+        let _awake = (*part != Part::Recording).then(Awake::start);
         match part {
             Part::Calls => calls(workspace, &folder, &ours, &mut report)?,
             Part::Recording => {
@@ -144,7 +145,6 @@ pub(crate) fn run(
             Part::Jsonata => {}
         }
     }
-    drop(awake);
     report.print();
     Ok(())
 }
@@ -278,6 +278,11 @@ fn loops(ours: &Contender, theirs: &Contender, report: &mut Report) -> anyhow::R
     Ok(())
 }
 
+/// What is echoed: the text of an object, because the peer cannot return anything else.
+fn echoed() -> Value {
+    json!({ "value": r#"{"value":"x"}"# })
+}
+
 /// One upstream call: directly, through mcpgraph, through the peer.
 fn upstream(ours: &Contender, theirs: &Contender, report: &mut Report) -> anyhow::Result<()> {
     eprintln!("one upstream call");
@@ -286,8 +291,7 @@ fn upstream(ours: &Contender, theirs: &Contender, report: &mut Report) -> anyhow
         arguments: vec!["demo-server".into()],
         runs: ours.runs.clone(),
     };
-    // The echoed text is an object, because the peer cannot return anything else.
-    let arguments = json!({ "value": r#"{"value":"x"}"# });
+    let arguments = echoed();
     let mut clients = [
         (direct.start()?, "echo"),
         (ours.start()?, "upstream_echo"),

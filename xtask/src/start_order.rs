@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::bench::write_graph;
 use crate::client::Client;
 use crate::command::run_visibly;
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::{Workspace, cargo, remove};
 
 const LIST: &str = "crates/mcpgraph/start-order.txt";
 
@@ -20,6 +20,13 @@ const HEADER: &str = "\
 # The functions that a start and a few calls go through, as patterns of their symbols.
 # Written by `cargo xtask start-order`; build.rs says what it is for.
 ";
+
+/// The folder of the runs that are recorded meanwhile.
+const RUNS: &str = "runs";
+
+/// How many calls more are made, and how many at once.
+const LOAD: usize = 256;
+const AT_ONCE: usize = 64;
 
 /// Fewer functions than this cannot be all.
 const FEWEST: usize = 500;
@@ -42,6 +49,8 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
         ("sum_to_n", json!({ "n": 3 })),
         ("upstream_echo", json!({ "value": r#"{"value":"x"}"# })),
     ];
+    // A first start makes the store.
+    remove(&folder.join(RUNS))?;
     let all = watch(&product, &graph, &folder, decide.iter().chain(&more))?;
     // This time there is a record of runs already, as there mostly is.
     let usual = watch(&product, &graph, &folder, decide.iter())?;
@@ -70,11 +79,13 @@ fn watch<'a>(
         "-g".to_owned(),
         graph.display().to_string(),
     ];
-    let mut client = Client::start(Path::new("valgrind"), &arguments, &folder.join("runs"))?;
+    let mut client = Client::start(Path::new("valgrind"), &arguments, &folder.join(RUNS))?;
     client.request("tools/list", json!({}))?;
     for (tool, arguments) in calls {
         client.call(tool, arguments.clone())?;
     }
+    // Some of what is done to the store is done every now and then only.
+    client.load("decide", &|index| json!({ "n": index % 20 }), LOAD, AT_ONCE)?;
     client.close()?;
     let profile = fs::read_to_string(&profile)
         .with_context(|| format!("could not read {}", profile.display()))?;

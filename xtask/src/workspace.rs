@@ -1,6 +1,7 @@
 //! Where the repository and its target directory are.
 
-use std::{env, path::PathBuf, process::Command};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io, process::Command};
 
 use anyhow::{Context, ensure};
 
@@ -58,4 +59,12 @@ pub(crate) fn cargo() -> Command {
         command.env_remove(name);
     }
     command
+}
+
+/// Removes a folder, if it is there.
+pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    fs::remove_dir_all(folder).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })
 }

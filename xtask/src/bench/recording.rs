@@ -1,6 +1,5 @@
 //! What recording costs, and what reading costs.
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use std::{fs, iter};
@@ -8,9 +7,11 @@ use std::{fs, iter};
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
 
+use super::awake::Awake;
 use super::report::{Report, median};
 use super::{CALLS, Contender, LOAD};
 use crate::client;
+use crate::workspace::remove;
 
 /// How often each load is measured with and without a record, in turns.
 const ROUNDS: usize = 5;
@@ -24,6 +25,16 @@ pub(super) fn measure(recorded: &Contender, report: &mut Report) -> anyhow::Resu
     let plain = recorded.without_record();
     let decide = |index: usize| json!({ "n": index % 20 });
     throughput("decide, 64 at once", recorded, &plain, "decide", &decide, LOAD * 8, report)?;
+    let echo = |_| super::echoed();
+    throughput(
+        "upstream call, 64 at once",
+        recorded,
+        &plain,
+        "upstream_echo",
+        &echo,
+        LOAD,
+        report,
+    )?;
     for (name, bytes) in [("1 KiB", 1024), ("64 KiB", 64 * 1024)] {
         let carry = |index: usize| payload(index, bytes);
         let calls = if bytes > 10_000 { LOAD / 4 } else { LOAD * 2 };
@@ -90,15 +101,8 @@ fn in_turns(
     Ok(figures.map(median))
 }
 
-/// Removes a folder, if it is there.
-fn remove(folder: &Path) -> std::io::Result<()> {
-    fs::remove_dir_all(folder).or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
-    })
-}
-
 fn latency(recorded: &Contender, plain: &Contender, report: &mut Report) -> anyhow::Result<()> {
+    let _awake = Awake::start();
     let mut clients = [recorded.start()?, plain.start()?];
     let mut times: [Vec<f64>; 2] = Default::default();
     for round in 0..CALLS {

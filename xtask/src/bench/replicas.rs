@@ -1,6 +1,5 @@
 //! Several processes on one store, and what a store costs.
 
-use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -11,7 +10,7 @@ use super::Contender;
 use super::http::{self, HttpServer};
 use super::report::{Report, median};
 use crate::command::run_visibly;
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::{Workspace, cargo, remove};
 
 /// How many clients call at once, and how often each does.
 const CLIENTS: usize = 32;
@@ -33,7 +32,7 @@ pub(super) fn measure(
     };
     let graph = &*ours.arguments.last().context("no graph")?.clone();
     let file = ours.runs.with_extension("replicas");
-    drop(fs::remove_dir_all(&file));
+    remove(&file)?;
     let file = file.display().to_string();
     let shared = ["serve", "-g", graph, "--store", &database.url];
     let kept: [(&str, Vec<&str>); 3] = [

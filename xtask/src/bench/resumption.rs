@@ -12,7 +12,7 @@ use super::Contender;
 use super::http::{self, HttpServer};
 use super::replicas::Database;
 use super::report::{Report, median};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, remove};
 
 /// How often a replica is killed.
 const KILLS: usize = 10;
@@ -61,7 +61,7 @@ pub(super) fn measure(
         return Ok(());
     };
     let folder = ours.runs.with_extension("resumption");
-    drop(fs::remove_dir_all(&folder));
+    remove(&folder)?;
     fs::create_dir_all(&folder)?;
     let graph = folder.join("graph.yaml");
     fs::write(&graph, GRAPH)?;
