@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use mcpgraph_engine::{Call as NodeCall, Event};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{Face, Origin, RunId, TraceContext};
@@ -32,7 +33,11 @@ pub(crate) async fn run(
 ) -> Result<Raw, RpcError> {
     let mut execution = Execution::new(graph, Arc::clone(&tool), input);
     execution.origin.around = around;
-    let finished = attend(call, execution, None, |execution| runtime.execute(execution)).await;
+    let mut caller = GraphCaller::new(call, None);
+    // Hooks of a workflow are told of the result before the client is, and steps are told of once
+    // they are in the record, but before the answer.
+    caller.keeps_back = around.is_none() && !caller.listens();
+    let finished = attend_as(caller, call, execution, |execution| runtime.execute(execution)).await;
     result::answer(&finished, &tool, call.version())
 }
 
@@ -47,9 +52,18 @@ pub async fn attend<R: Future>(
     watch: Option<Watch>,
     run: impl FnOnce(Execution) -> R,
 ) -> R::Output {
+    attend_as(GraphCaller::new(call, watch), call, execution, run).await
+}
+
+async fn attend_as<R: Future>(
+    mut caller: GraphCaller,
+    call: &Call,
+    execution: Execution,
+    run: impl FnOnce(Execution) -> R,
+) -> R::Output {
     requests::becomes(call, execution.id);
-    let (progress, told) = Progress::new(call.peer.progress_token().is_some());
-    let caller = Arc::new(GraphCaller { peer: call.peer.clone(), progress, watch });
+    let told = caller.progress.told.take();
+    let caller = Arc::new(caller);
     let execution = Execution {
         origin: Origin {
             parent: execution.origin.parent,
@@ -116,6 +130,15 @@ struct GraphCaller {
     peer: CallPeer,
     progress: Progress,
     watch: Option<Watch>,
+    /// What the run comes to is the client's answer and nothing else, and waits for the record.
+    keeps_back: bool,
+}
+
+impl GraphCaller {
+    fn new(call: &Call, watch: Option<Watch>) -> Self {
+        let progress = Progress::new(call.peer.progress_token().is_some());
+        Self { peer: call.peer.clone(), progress, watch, keeps_back: false }
+    }
 }
 
 #[async_trait]
@@ -133,6 +156,14 @@ impl Caller for GraphCaller {
             Event::StepFinished { .. } | Event::StepFailed { .. } => self.progress.finished(),
             _ => {}
         }
+    }
+
+    fn keeps_back(&self) -> bool {
+        self.keeps_back
+    }
+
+    fn keep_back(&self, committing: BoxFuture<'static, ()>) {
+        self.peer.answer_after(committing);
     }
 
     async fn progress(&self, call: &NodeCall, params: Raw) {
@@ -154,6 +185,8 @@ impl Caller for GraphCaller {
 struct Progress {
     /// None where the client did not ask.
     out: Option<mpsc::Sender<Raw>>,
+    /// Where it comes out, until somebody takes it.
+    told: Option<mpsc::Receiver<Raw>>,
     state: Mutex<State>,
 }
 
@@ -172,9 +205,9 @@ struct Reported {
 }
 
 impl Progress {
-    fn new(is_wanted: bool) -> (Self, Option<mpsc::Receiver<Raw>>) {
+    fn new(is_wanted: bool) -> Self {
         let (out, told) = is_wanted.then(|| mpsc::channel(PENDING_PROGRESS)).unzip();
-        (Self { out, state: Mutex::default() }, told)
+        Self { out, told, state: Mutex::default() }
     }
 
     fn started(&self, node: &str) {

@@ -192,14 +192,15 @@ impl Gateway {
         }
         if name == asking::CONTINUE && offer.graph.tool(&name).is_none() && view.is_asked() {
             self.gate.count(&call.client, Some(&name)).await?;
-            return self.continue_run(view, call, &params).await;
+            // Boxed, as whatever is rare and large: see [`relay::pass`].
+            return Box::pin(self.continue_run(view, call, &params)).await;
         }
         about(call, &name);
         self.gate.count(&call.client, Some(&name)).await?;
         if self.workflows.load().is_empty() {
             return self.call_directly(view, call, params, None).await;
         }
-        self.call_around(view, call, params).await
+        Box::pin(self.call_around(view, call, params)).await
     }
 
     /// Calls a tool that no workflow is put around, or none any more; `around` is the run of the
@@ -218,7 +219,7 @@ impl Gateway {
             return if view.sees_own(&name) {
                 let takes_time = offer.takes_time(tool) && tasks::wanted(call);
                 if offer.asks(&name) || takes_time {
-                    return self.call_asking(view, call, &params, tool, around).await;
+                    return Box::pin(self.call_asking(view, call, &params, tool, around)).await;
                 }
                 let input = arguments(&params)?;
                 let (graph, tool) = (Arc::clone(&offer.graph), Arc::clone(tool));

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
 use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::server::{Call, CallPeer, LogLevel, meta_key};
@@ -47,32 +49,36 @@ pub(crate) fn text(params: &Params, key: &str) -> Result<String, RpcError> {
 }
 
 /// Passes a request on and gives the answer as it came.
-pub(crate) async fn pass(
-    parking: &Arc<Parking>,
-    upstreams: &Arc<Upstreams>,
-    server: &str,
-    call: &Call,
+pub(crate) fn pass<'a>(
+    parking: &'a Arc<Parking>,
+    upstreams: &'a Arc<Upstreams>,
+    server: &'a str,
+    call: &'a Call,
     params: Params,
-) -> Result<Raw, RpcError> {
-    requests::asks(call, server);
-    let answer = match call.version().era() {
-        // A modern client answers the server's questions in its next request.
-        Era::Modern => parked::pass(parking, upstreams, server, call, params).await?,
-        Era::Legacy => {
-            let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
-            let context = CallContext {
-                timeout: None,
-                cancel: call.cancel.clone(),
-                events: Some(sender),
-                progress: call.peer.progress_token().is_some(),
-                meta: meta(call),
-            };
-            let answer = upstreams.converse(server, &call.method, raw(&params), context);
-            let (answer, ()) = tokio::join!(answer, tell(receiver, &call.peer));
-            answer
-        }
-    };
-    answer.map_err(|error| as_rpc(&error))
+) -> BoxFuture<'a, Result<Raw, RpcError>> {
+    // Boxed: calls that end in a run of our own, of which many wait at once, would be as large.
+    async move {
+        requests::asks(call, server);
+        let answer = match call.version().era() {
+            // A modern client answers the server's questions in its next request.
+            Era::Modern => parked::pass(parking, upstreams, server, call, params).await?,
+            Era::Legacy => {
+                let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
+                let context = CallContext {
+                    timeout: None,
+                    cancel: call.cancel.clone(),
+                    events: Some(sender),
+                    progress: call.peer.progress_token().is_some(),
+                    meta: meta(call),
+                };
+                let answer = upstreams.converse(server, &call.method, raw(&params), context);
+                let (answer, ()) = tokio::join!(answer, tell(receiver, &call.peer));
+                answer
+            }
+        };
+        answer.map_err(|error| as_rpc(&error))
+    }
+    .boxed()
 }
 
 /// What goes upstream of the client's `_meta`: all but what each connection says for itself, the

@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use mcpgraph_engine::{Call, Event};
 use mcpgraph_upstream::{Raw, RpcError};
 
@@ -13,6 +14,18 @@ pub trait Caller: Send + Sync {
     /// Something happened, and is in the record if there is one. It must not wait for anything.
     fn event(&self, event: &Event) {
         let _ = event;
+    }
+
+    /// Whether it keeps back what a run came to until the record of the run is in the store. For
+    /// others the run waits.
+    fn keeps_back(&self) -> bool {
+        false
+    }
+
+    /// The record of the run is in the store when this is over, or will not be. Nobody may be told
+    /// before what the run came to.
+    fn keep_back(&self, committing: BoxFuture<'static, ()>) {
+        drop(committing);
     }
 
     /// An upstream tool reported progress: the parameters of its notification.

@@ -1,23 +1,19 @@
-use std::collections::HashMap;
 use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
+use futures_util::future::{OptionFuture, ready};
 use futures_util::{FutureExt as _, StreamExt as _};
 use mcpgraph_durable::Stopped;
-use mcpgraph_engine::{
-    Action, ErrorKind, Event, Given, LogLevel, Outcome, Run, RunError, StepId, TaskId,
-};
+use mcpgraph_engine::{Action, ErrorKind, Event, Given, Outcome, Run, RunError};
 use mcpgraph_expr::Budget;
 use mcpgraph_graph::{Graph, Target, Tool};
-use mcpgraph_journal::{NewRun, Origin, RunId};
+use mcpgraph_journal::{NewRun, Origin, RunId, RunRecorder};
 use mcpgraph_upstream::Raw;
 use mcpgraph_value::Value;
 use tokio::sync::oneshot;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span, field};
 
 use crate::clock::{Clock, to_millis};
@@ -26,9 +22,10 @@ use crate::durable::{self, Durably};
 use crate::evaluate::Evaluator;
 use crate::live::Entered;
 use crate::watch::Watchers;
+use crate::work::Work;
 use crate::{
     Asker, Caller, DebugSession, DurableRuns, EffectCall, Effects, Finished, Instruments, Observer,
-    Questions, RunStart, Said, Silent, Wrapped,
+    Questions, RunStart, Silent, Wrapped,
 };
 
 /// Executes runs. One serves any number of them at once; they share nothing but it. A clone is the
@@ -141,33 +138,50 @@ impl Runtime {
     pub async fn execute(&self, execution: Execution) -> Finished {
         match &self.instruments.durable {
             Some(durable) if execution.is_durable() && durable.is_serving() => {
-                durable.execute(self, execution).await
+                Box::pin(durable.execute(self, execution)).await
             }
-            _ => self.guarded(execution, None).await,
+            _ => self.until_the_end(execution, None).await,
         }
     }
 
     /// Executes a durable run, as far as this process may.
-    pub(crate) async fn drive_durably(
-        &self,
+    pub(crate) fn drive_durably<'a>(
+        &'a self,
         execution: Execution,
-        durably: Durably<'_>,
-    ) -> Result<Finished, Stopped> {
-        let run = execution.id;
-        let driven = AssertUnwindSafe(self.drive(execution, None, Some(durably)));
-        driven.catch_unwind().await.unwrap_or_else(|_| Ok(fault(run)))
+        durably: Durably<'a>,
+    ) -> impl Future<Output = Result<Finished, Stopped>> + Send + 'a {
+        self.guarded(execution, None, Some(durably))
     }
 
     /// Drives a run on that has done something already.
     pub(crate) async fn go_on(&self, execution: Execution, begun: Begun) -> Finished {
-        self.guarded(execution, Some(begun)).await
+        self.until_the_end(execution, Some(begun)).await
     }
 
-    async fn guarded(&self, execution: Execution, begun: Option<Begun>) -> Finished {
+    fn until_the_end(
+        &self,
+        execution: Execution,
+        begun: Option<Begun>,
+    ) -> impl Future<Output = Finished> + Send {
         let run = execution.id;
-        let driven = AssertUnwindSafe(self.drive(execution, begun, None)).catch_unwind().await;
         // Only a durable run is stopped before it has ended.
-        driven.ok().and_then(Result::ok).unwrap_or_else(|| fault(run))
+        self.guarded(execution, begun, None).map(move |ended| ended.unwrap_or_else(|_| fault(run)))
+    }
+
+    /// The run itself is in memory of its own, which is free again while its record is waited for.
+    fn guarded<'a>(
+        &'a self,
+        execution: Execution,
+        begun: Option<Begun>,
+        durably: Option<Durably<'a>>,
+    ) -> impl Future<Output = Result<Finished, Stopped>> + Send + 'a {
+        let run = execution.id;
+        let driven = AssertUnwindSafe(Box::pin(self.drive(execution, begun, durably)));
+        driven.catch_unwind().then(move |driven| match driven {
+            Ok(Ok(ended)) => ended.committed().left_future(),
+            Ok(Err(stopped)) => ready(Err(stopped)).right_future(),
+            Err(_) => ready(Ok(fault(run))).right_future(),
+        })
     }
 
     async fn drive(
@@ -175,7 +189,7 @@ impl Runtime {
         execution: Execution,
         begun: Option<Begun>,
         durably: Option<Durably<'_>>,
-    ) -> Result<Finished, Stopped> {
+    ) -> Result<Ended<impl Future<Output = bool> + Send>, Stopped> {
         let Execution {
             id,
             graph,
@@ -250,23 +264,43 @@ impl Runtime {
             wrapped,
             asker,
             answer,
-            work: Work {
-                running: FuturesUnordered::new(),
-                stops: HashMap::new(),
-                said: HashMap::new(),
-            },
+            work: Work::default(),
             happened: Vec::new(),
         };
-        let ended = drive.until_it_ends().instrument(span).await;
-        if let (Ok(_), Some(asker)) = (&ended, &drive.asker) {
+        let came_to = drive.until_it_ends().instrument(span).await;
+        if let (Ok(_), Some(asker)) = (&came_to, &drive.asker) {
             asker.ended().await;
         }
-        if drive.durably.is_some() && ended.is_ok() {
+        let is_kept = drive.durably.is_some() && came_to.is_ok();
+        if is_kept {
             drive.kept().await?;
-        } else {
-            drive.watchers.committed().await;
         }
-        ended
+        Ok(drive.end(came_to, is_kept))
+    }
+}
+
+/// A run that has ended, and what is left of it while its record is written.
+///
+/// Many wait for one commit. What they hold meanwhile is taken out of the caches by the others, so
+/// everything else of a run is gone by then.
+struct Ended<C> {
+    came_to: Result<Finished, Stopped>,
+    /// Waits until the record is in the store, but not for ever; none where there is no record.
+    committing: Option<C>,
+    /// Until then the run counts as one that is at work.
+    recorder: Option<RunRecorder>,
+    entered: Option<Entered>,
+}
+
+impl<C: Future<Output = bool>> Ended<C> {
+    /// What the run came to, once that may be told.
+    fn committed(self) -> impl Future<Output = Result<Finished, Stopped>> {
+        let Self { came_to, committing, recorder, entered } = self;
+        // A loss is counted and logged where it happens; it is no reason to fail a call.
+        OptionFuture::from(committing).map(move |_| {
+            drop((recorder, entered));
+            came_to
+        })
     }
 }
 
@@ -325,6 +359,26 @@ pub(crate) struct Drive<'a> {
 }
 
 impl Drive<'_> {
+    /// Gives the last of the record to be written, unless it is in the store, and keeps nothing but
+    /// what has to wait for that.
+    fn end(
+        mut self,
+        came_to: Result<Finished, Stopped>,
+        is_kept: bool,
+    ) -> Ended<impl Future<Output = bool> + Send + use<>> {
+        let mut recorder = self.watchers.recorder.take();
+        let entered = self.entered.take();
+        let committing = recorder.as_mut().filter(|_| !is_kept).map(RunRecorder::committed);
+        match committing {
+            Some(committing) if came_to.is_ok() && self.watchers.caller.keeps_back() => {
+                let over = committing.map(move |_| drop((recorder, entered)));
+                self.watchers.caller.keep_back(over.boxed());
+                Ended { came_to, committing: None, recorder: None, entered: None }
+            }
+            committing => Ended { came_to, committing, recorder, entered },
+        }
+    }
+
     async fn until_it_ends(&mut self) -> Result<Finished, Stopped> {
         let mut steps = 0;
         loop {
@@ -495,55 +549,5 @@ async fn joining(entered: &mut Option<Entered>) -> Option<DebugSession> {
     match entered {
         Some(entered) => entered.joining.recv().await,
         None => std::future::pending().await,
-    }
-}
-
-/// What is under way for a run. Dropping it stops all of it.
-pub(crate) struct Work<'a> {
-    pub(crate) running: FuturesUnordered<BoxFuture<'a, (TaskId, Option<Outcome>)>>,
-    stops: HashMap<TaskId, DropGuard>,
-    /// What calls say, for the steps that made them.
-    said: HashMap<TaskId, (StepId, Said)>,
-}
-
-impl<'a> Work<'a> {
-    /// Begins something; it is given the token that stops it.
-    fn add<W>(&mut self, task: TaskId, begin: impl FnOnce(CancellationToken) -> W)
-    where
-        W: Future<Output = Outcome> + Send + 'a,
-    {
-        let stop = CancellationToken::new();
-        self.stops.insert(task, stop.clone().drop_guard());
-        let work = begin(stop.clone());
-        self.running.push(
-            async move {
-                tokio::select! {
-                    biased;
-                    // It is looked at once more when it is stopped, and must not answer then.
-                    outcome = work => (task, (!stop.is_cancelled()).then_some(outcome)),
-                    () = stop.cancelled() => (task, None),
-                }
-            }
-            .boxed(),
-        );
-    }
-
-    /// Listens to what a call says.
-    fn listen(&mut self, task: TaskId, step: StepId) -> Said {
-        let said = Said::default();
-        self.said.insert(task, (step, said.clone()));
-        said
-    }
-
-    /// What a call has said since it was last asked.
-    fn heard(&self, task: TaskId) -> Vec<(StepId, LogLevel, Arc<str>)> {
-        let Some((step, said)) = self.said.get(&task) else { return Vec::new() };
-        said.take().into_iter().map(|(level, line)| (*step, level, line)).collect()
-    }
-
-    /// Stops what is under way under this name; nothing if nothing is.
-    pub(crate) fn stop(&mut self, task: TaskId) {
-        self.said.remove(&task);
-        drop(self.stops.remove(&task));
     }
 }

@@ -26,6 +26,7 @@ mod sessions;
 mod tools;
 mod waiting;
 mod watch;
+mod work;
 
 pub use asking::{Asker, Questions, Refused, Reply};
 pub use caller::{Caller, Silent};

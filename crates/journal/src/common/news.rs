@@ -6,7 +6,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 /// How much of the news a reader may miss before it is told that anything may have changed.
-const MAX_UNREAD: usize = 1024;
+const MAX_UNREAD: usize = 256;
 
 /// Something changed that is not a run. The store is the truth: news only say where to look.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 mod error;
 mod pool;
 mod postgres;
+mod repeated;
 mod row;
 mod sqlite;
 mod value;
@@ -15,6 +16,7 @@ use std::ops::ControlFlow;
 pub use error::DatabaseError;
 pub(crate) use pool::Pool;
 pub(crate) use postgres::{Hear, Listening, PostgresStore};
+pub(crate) use repeated::Repeated;
 pub(crate) use row::{Column, Row};
 pub(crate) use sqlite::{SqliteStore, TakingOver, create_private_file};
 pub(crate) use value::{Bound, bound};

@@ -6,7 +6,7 @@ mod taking_over;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use rusqlite::Connection;
+use rusqlite::{CachedStatement, Connection};
 
 pub(crate) use file::create_private_file;
 pub(super) use file::{open_reader, open_writer, prepare};
@@ -22,8 +22,14 @@ pub(crate) struct SqliteStore {
 }
 
 pub(super) fn execute(connection: &Connection, sql: &str, values: &[Bound<'_>]) -> Result<u64> {
-    let mut statement = connection.prepare_cached(sql)?;
-    bind(&mut statement, values)?;
+    execute_prepared(&mut connection.prepare_cached(sql)?, values)
+}
+
+pub(super) fn execute_prepared(
+    statement: &mut CachedStatement<'_>,
+    values: &[Bound<'_>],
+) -> Result<u64> {
+    bind(statement, values)?;
     Ok(statement.raw_execute()? as u64)
 }
 
@@ -54,7 +60,7 @@ pub(super) fn begin(connection: &Connection, access: Access) -> Result<()> {
     execute(connection, sql, &[]).map(drop)
 }
 
-fn bind(statement: &mut rusqlite::CachedStatement<'_>, values: &[Bound<'_>]) -> Result<()> {
+fn bind(statement: &mut CachedStatement<'_>, values: &[Bound<'_>]) -> Result<()> {
     for (index, value) in values.iter().enumerate() {
         statement.raw_bind_parameter(index + 1, value)?;
     }

@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, ChunkRows, INSERT_CHUNK};
 use super::live::Live;
-use super::payloads::PayloadWriter;
+use super::payloads::{PayloadWriter, Rows};
 use super::queue::{Item, Series};
 use super::remove::remove_data;
 use super::requests;
 use super::state::RunState;
-use crate::database::{Access, Connection, DatabaseError, Result, bound};
+use super::whole::Whole;
+use crate::database::{Access, Connection, DatabaseError, Repeated, Result, bound};
 use crate::keys::{MAX_EVENTS, key};
 use crate::mask::Masker;
 use crate::{Digest, JournalOptions, Origin, RunId, RunStatus, StoredEvent, numbers};
@@ -81,6 +82,10 @@ pub(crate) struct Part<'a> {
     writer: Option<i64>,
     definitions: &'a mut Definitions,
     chunk: &'a mut Chunk,
+    /// Adds the row of a run.
+    runs: Repeated<'a>,
+    /// Adds a row of events.
+    chunks: Repeated<'a>,
     /// The definitions that are in the file for sure.
     stored: HashSet<Digest>,
     /// The next of [`numbers`].
@@ -95,6 +100,8 @@ struct Group<'a> {
     run: &'a Arc<Live>,
     /// Its events, in order.
     parts: Vec<&'a Series>,
+    /// Or all of it, made ready.
+    whole: Option<&'a Whole>,
     /// Something has to be noted of it.
     settles: bool,
 }
@@ -127,6 +134,7 @@ impl Batcher {
         self.connection.transaction(Access::Write, |connection| {
             let next = numbers::latest(connection)? + 1;
             let stored = HashSet::new();
+            let insert_run = if trusts_ids { INSERT_RUN } else { INSERT_NEW_RUN };
             body(&mut Part {
                 connection,
                 options,
@@ -134,6 +142,8 @@ impl Batcher {
                 writer,
                 definitions,
                 chunk,
+                runs: Repeated::new(connection, insert_run),
+                chunks: Repeated::new(connection, INSERT_CHUNK),
                 stored,
                 next,
                 trusts_ids,
@@ -204,17 +214,22 @@ fn group(items: &[Item]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::with_capacity(items.len());
     let mut places: HashMap<u64, usize> = HashMap::with_capacity(items.len());
     for item in items {
-        let (run, part) = match item {
-            Item::Series(part) => (&part.run, Some(part)),
-            Item::Settle(run) => (run, None),
+        let run = match item {
+            Item::Series(part) => &part.run,
+            Item::Whole(whole) => &whole.run,
+            Item::Settle(run) => run,
             Item::Lost(_) | Item::Request(_) => continue,
         };
         let place = *places.entry(run.ordinal).or_insert_with(|| {
-            groups.push(Group { run, parts: Vec::new(), settles: false });
+            groups.push(Group { run, parts: Vec::new(), whole: None, settles: false });
             groups.len() - 1
         });
-        groups[place].settles |= part.is_none();
-        groups[place].parts.extend(part);
+        let group = &mut groups[place];
+        match item {
+            Item::Series(part) => group.parts.push(part),
+            Item::Whole(whole) => group.whole = Some(whole),
+            _ => group.settles = true,
+        }
     }
     groups
 }
@@ -245,7 +260,6 @@ impl<'a> Part<'a> {
             state.refused = true;
             return Ok((Arc::clone(run), state));
         }
-        let is_over = run.is_over() && group.settles;
         let row = RowOf {
             id: run.new.id,
             tool: &run.new.tool,
@@ -254,6 +268,12 @@ impl<'a> Part<'a> {
             origin: &run.new.origin,
             started: run.new.started,
         };
+        if let Some(whole) = group.whole {
+            state = RunState { lost: state.lost, ..(*whole.state).clone() };
+            self.write_whole(&row, &whole.lines, &mut state)?;
+            return Ok((Arc::clone(run), state));
+        }
+        let is_over = run.is_over() && group.settles;
         let is_whole = state.no.is_none() && group.is_whole();
         self.write_run(&row, &mut state, is_whole, group.events(), |state| {
             if !is_over {
@@ -297,13 +317,9 @@ impl<'a> Part<'a> {
         let number = self.next;
         self.next += 1;
         let no = *state.no.get_or_insert(number);
-        let mut payloads = PayloadWriter {
-            connection: self.connection,
-            options: self.options,
-            masker: self.masker,
-            run: no,
-            seen: Vec::new(),
-        };
+        let elsewhere = Rows(self.connection, no);
+        let mut payloads = PayloadWriter::new(self.options, self.masker, elsewhere);
+        let mut rows = ChunkRows { insert: &mut self.chunks, run: no };
         for (seq, event) in events {
             if seq >= MAX_EVENTS {
                 state.lost += 1;
@@ -311,7 +327,7 @@ impl<'a> Part<'a> {
             }
             let is_kept = seq < state.kept;
             if !is_kept {
-                self.chunk.push(seq, event, &mut payloads)?;
+                self.chunk.push(seq, event, &mut payloads, &mut rows)?;
             }
             if is_whole {
                 state.note(seq, event, self.masker);
@@ -326,11 +342,11 @@ impl<'a> Part<'a> {
                 if is_kept {
                     state.snapshot = state.events;
                 } else {
-                    self.snapshot(no, state)?;
+                    snapshot(self.connection, no, state)?;
                 }
             }
         }
-        self.chunk.flush(&mut payloads)?;
+        self.chunk.flush(&mut rows)?;
         settle(state);
         if state.events < state.kept {
             return self.update_again(no, number, state);
@@ -338,20 +354,25 @@ impl<'a> Part<'a> {
         if !is_new {
             return self.update(no, number, state);
         }
+        self.insert_new(no, row, state)
+    }
+
+    /// Writes a run that has ended, all of which was made ready.
+    fn write_whole(&mut self, row: &RowOf<'_>, lines: &[u8], state: &mut RunState) -> Result<()> {
+        let no = self.next;
+        self.next += 1;
+        state.no = Some(no);
+        ChunkRows { insert: &mut self.chunks, run: no }.insert(0, lines)?;
+        self.insert_new(no, row, state)
+    }
+
+    fn insert_new(&mut self, no: i64, row: &RowOf<'_>, state: &mut RunState) -> Result<()> {
         if !self.insert(no, row, state)? {
             // A record is never rewritten, so the one that was there stays.
             remove_data(self.connection, &(no..=no))?;
             *state = RunState { refused: true, ..RunState::default() };
         }
         Ok(())
-    }
-
-    fn snapshot(&self, no: i64, state: &mut RunState) -> Result<()> {
-        state.snapshot = state.events;
-        self.connection.execute_later(
-            "INSERT INTO snapshots (key, begun, state) VALUES (?1, ?2, ?3)",
-            bound![key(no, state.events), state.tracker.begun, &state.tracker.to_json()],
-        )
     }
 
     /// Makes the row of a run; false if another run has its id.
@@ -388,10 +409,10 @@ impl<'a> Part<'a> {
             origin.principal.as_deref(),
         ];
         if self.trusts_ids {
-            self.connection.execute_later(INSERT_RUN, values)?;
+            self.runs.execute_later(values)?;
             return Ok(true);
         }
-        Ok(self.connection.execute(INSERT_NEW_RUN, values)? > 0)
+        Ok(self.runs.execute(values)? > 0)
     }
 
     fn update(&self, no: i64, change: i64, state: &RunState) -> Result<()> {
@@ -434,6 +455,14 @@ impl<'a> Part<'a> {
         }
         Ok(digest)
     }
+}
+
+fn snapshot(connection: &Connection, no: i64, state: &mut RunState) -> Result<()> {
+    state.snapshot = state.events;
+    connection.execute_later(
+        "INSERT INTO snapshots (key, begun, state) VALUES (?1, ?2, ?3)",
+        bound![key(no, state.events), state.tracker.begun, &state.tracker.to_json()],
+    )
 }
 
 impl Definitions {

@@ -1,11 +1,11 @@
-use super::payloads::PayloadWriter;
+use super::payloads::{PayloadWriter, Rows};
 use crate::StoredEvent;
 use crate::codec::write_event;
-use crate::database::{Connection, Result, bound};
+use crate::database::{Repeated, Result, bound};
 use crate::keys::key;
 
 /// The most events in a row.
-const MAX_EVENTS: u64 = 128;
+pub(super) const MAX_EVENTS: u64 = 128;
 
 /// A row that is this long is full.
 const MAX_BYTES: usize = 128 * 1024;
@@ -13,6 +13,10 @@ const MAX_BYTES: usize = 128 * 1024;
 /// A row that is this long is compressed. Payloads often stand in several events, and a byte that
 /// is written costs more than one that is compressed.
 const MIN_PACKED_BYTES: usize = 1024;
+
+/// Writes a row.
+pub(crate) const INSERT_CHUNK: &str =
+    "INSERT INTO chunks (key, events, packed) VALUES (?1, ?2, ?3)";
 
 /// Collects the lines of events that follow each other into rows.
 #[derive(Default)]
@@ -28,11 +32,13 @@ impl Chunk {
         &mut self,
         seq: u64,
         event: &StoredEvent,
-        payloads: &mut PayloadWriter<'_>,
+        payloads: &mut PayloadWriter<'_, Rows<'_>>,
+        rows: &mut ChunkRows<'_, '_>,
     ) -> Result<()> {
         let is_full = self.count >= MAX_EVENTS || self.lines.len() >= MAX_BYTES;
         if is_full || self.first + self.count != seq {
-            self.flush(payloads)?;
+            payloads.seen.clear();
+            self.flush(rows)?;
         }
         if self.count == 0 {
             self.first = seq;
@@ -44,10 +50,9 @@ impl Chunk {
     }
 
     /// Writes the row.
-    pub(crate) fn flush(&mut self, payloads: &mut PayloadWriter<'_>) -> Result<()> {
-        payloads.seen.clear();
+    pub(crate) fn flush(&mut self, rows: &mut ChunkRows<'_, '_>) -> Result<()> {
         if self.count > 0 {
-            insert(payloads.connection, key(payloads.run, self.first), &self.lines)?;
+            rows.insert(self.first, &self.lines)?;
         }
         self.clear();
         Ok(())
@@ -60,12 +65,23 @@ impl Chunk {
     }
 }
 
-fn insert(connection: &Connection, key: i64, lines: &[u8]) -> Result<()> {
-    let packed = (lines.len() >= MIN_PACKED_BYTES)
-        .then(|| lz4_flex::block::compress_prepend_size(lines))
-        .filter(|packed| packed.len() < lines.len());
-    connection.execute_later(
-        "INSERT INTO chunks (key, events, packed) VALUES (?1, ?2, ?3)",
-        bound![key, packed.as_deref().unwrap_or(lines), packed.is_some()],
-    )
+/// Writes rows of a run.
+pub(crate) struct ChunkRows<'r, 'c> {
+    pub(crate) insert: &'r mut Repeated<'c>,
+    /// The number of the run.
+    pub(crate) run: i64,
+}
+
+impl ChunkRows<'_, '_> {
+    /// Writes the lines of events from this one on.
+    pub(crate) fn insert(&mut self, first: u64, lines: &[u8]) -> Result<()> {
+        let packed = (lines.len() >= MIN_PACKED_BYTES)
+            .then(|| lz4_flex::block::compress_prepend_size(lines))
+            .filter(|packed| packed.len() < lines.len());
+        self.insert.execute_later(bound![
+            key(self.run, first),
+            packed.as_deref().unwrap_or(lines),
+            packed.is_some()
+        ])
+    }
 }

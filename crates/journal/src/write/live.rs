@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::collected::Collected;
-use super::queue::Shared;
+use super::shared::Shared;
 use super::state::RunState;
 use crate::{NewRun, RunStatus, StoredEvent};
 
@@ -18,7 +18,7 @@ use crate::{NewRun, RunStatus, StoredEvent};
 ///
 /// Being woken by another thread can take longer than the commit. Everything else on the thread goes
 /// on meanwhile.
-const LOOK: Duration = Duration::from_micros(100);
+const LOOK: Duration = Duration::from_micros(250);
 
 /// A run that is being recorded.
 pub(crate) struct Live {

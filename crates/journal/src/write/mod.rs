@@ -13,14 +13,17 @@ mod queue;
 mod remove;
 mod requests;
 mod retention;
+mod shared;
+mod spare;
 mod state;
 mod thread;
+mod whole;
 
 pub(crate) use batch::{Batcher, RowOf, micros};
 pub(crate) use collected::Collected;
 pub(crate) use live::Live;
 pub(crate) use payloads::write_truncated;
-pub(crate) use queue::Shared;
 pub(crate) use remove::remove_runs;
+pub(crate) use shared::Shared;
 pub(crate) use state::RunState;
 pub(crate) use thread::Writer;

@@ -1,7 +1,7 @@
 use mcpgraph_value::Value;
 
 use crate::codec::{Place, write_text};
-use crate::database::{self, Connection, DatabaseError, bound};
+use crate::database::{Connection, DatabaseError, bound};
 use crate::mask::Masker;
 use crate::{Digest, JournalOptions, Payload, Truncated};
 
@@ -21,22 +21,35 @@ const MIN_PACKED_BYTES: usize = 16 * 1024;
 /// How many of the payloads before are looked at for the very same one.
 const LOOK_BACK: usize = 8;
 
+/// Where payloads go that do not stand in their events.
+pub(crate) trait Elsewhere {
+    /// Why it could not be kept.
+    type Error;
+
+    /// Keeps a payload by itself, unless there is an equal one.
+    fn keep(&self, json: &[u8]) -> Result<Digest, Self::Error>;
+}
+
+/// Rows of their own, for the run with this number.
+pub(crate) struct Rows<'a>(pub(crate) &'a Connection, pub(crate) i64);
+
+/// There is no other place.
+pub(crate) struct Nowhere;
+
 /// Masks payloads and puts them where they belong.
-pub(crate) struct PayloadWriter<'a> {
-    pub(crate) connection: &'a Connection,
-    pub(crate) options: &'a JournalOptions,
-    pub(crate) masker: &'a Masker,
-    /// The number of the run they belong to.
-    pub(crate) run: i64,
+pub(crate) struct PayloadWriter<'a, E> {
+    options: &'a JournalOptions,
+    masker: &'a Masker,
+    elsewhere: E,
     /// Where in the text a payload was written that may come again. An address names it: whatever
     /// is written by one of these lives longer than it.
     pub(crate) seen: Vec<(usize, std::ops::Range<usize>)>,
 }
 
-impl Place for PayloadWriter<'_> {
-    type Error = DatabaseError;
+impl<E: Elsewhere> Place for PayloadWriter<'_, E> {
+    type Error = E::Error;
 
-    fn place(&mut self, out: &mut Vec<u8>, key: &str, payload: &Payload) -> database::Result<()> {
+    fn place(&mut self, out: &mut Vec<u8>, key: &str, payload: &Payload) -> Result<(), E::Error> {
         out.push(b'"');
         out.extend_from_slice(key.as_bytes());
         let start = out.len();
@@ -64,8 +77,12 @@ impl Place for PayloadWriter<'_> {
     }
 }
 
-impl PayloadWriter<'_> {
-    fn write(&self, out: &mut Vec<u8>, start: usize, value: &Value) -> database::Result<()> {
+impl<'a, E: Elsewhere> PayloadWriter<'a, E> {
+    pub(crate) fn new(options: &'a JournalOptions, masker: &'a Masker, elsewhere: E) -> Self {
+        Self { options, masker, elsewhere, seen: Vec::new() }
+    }
+
+    fn write(&self, out: &mut Vec<u8>, start: usize, value: &Value) -> Result<(), E::Error> {
         let is_deep = address(value).is_some() && value.is_deeper_than(MAX_INLINE_DEPTH);
         if is_deep && value.is_deeper_than(MAX_DEPTH) {
             let preview = format!("(nests deeper than {MAX_DEPTH} levels)");
@@ -88,7 +105,7 @@ impl PayloadWriter<'_> {
             out.truncate(start);
             write_truncated(out, &left);
         } else if size >= MAX_INLINE_BYTES || is_deep {
-            let digest = self.keep(&out[json..])?;
+            let digest = self.elsewhere.keep(&out[json..])?;
             out.truncate(start);
             out.extend_from_slice(b"@\":\"");
             out.extend_from_slice(&digest.hex());
@@ -103,18 +120,22 @@ impl PayloadWriter<'_> {
         let preview = shown.trim_end_matches(char::REPLACEMENT_CHARACTER).into();
         Truncated { preview, size: json.len() as u64, digest: Digest::of(json) }
     }
+}
 
-    /// Keeps a payload by itself, unless there is an equal one.
-    fn keep(&self, json: &[u8]) -> database::Result<Digest> {
+impl Elsewhere for Rows<'_> {
+    type Error = DatabaseError;
+
+    fn keep(&self, json: &[u8]) -> Result<Digest, DatabaseError> {
+        let Self(connection, run) = self;
         let digest = Digest::of(json);
         let known = "SELECT no FROM payloads WHERE digest = ?1";
-        let no = match self.connection.value(known, bound![&digest])? {
+        let no = match connection.value(known, bound![&digest])? {
             Some(no) => Some(no),
             None => {
                 let packed = (json.len() >= MIN_PACKED_BYTES)
                     .then(|| lz4_flex::block::compress(json))
                     .filter(|packed| packed.len() < json.len());
-                self.connection.value::<i64>(
+                connection.value::<i64>(
                     "INSERT INTO payloads (digest, size, packed, data) VALUES (?1, ?2, ?3, ?4)
                      RETURNING no",
                     bound![
@@ -127,8 +148,16 @@ impl PayloadWriter<'_> {
             }
         };
         let uses = "INSERT INTO uses (run, payload) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-        self.connection.execute_later(uses, bound![self.run, no])?;
+        connection.execute_later(uses, bound![*run, no])?;
         Ok(digest)
+    }
+}
+
+impl Elsewhere for Nowhere {
+    type Error = ();
+
+    fn keep(&self, _: &[u8]) -> Result<Digest, ()> {
+        Err(())
     }
 }
 

@@ -2,11 +2,16 @@
 
 use super::batch::micros;
 use crate::Request;
-use crate::database::{Connection, Result, bound};
+use crate::database::{Connection, Repeated, Result, bound};
 use crate::mask::Masker;
 
 /// How much of a text about a request is kept: clients choose them.
 const MAX_TEXT_BYTES: usize = 512;
+
+/// Adds a request.
+const INSERT: &str = "INSERT INTO requests (no, at, duration, method, name, server, status, code,
+        token, token_name, client, run)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 
 /// Adds requests to the log.
 pub(super) fn insert<'a>(
@@ -20,40 +25,42 @@ pub(super) fn insert<'a>(
     }
     let latest = connection.value::<Option<i64>>("SELECT max(no) FROM requests", &[])?;
     let latest = latest.flatten().unwrap_or_default();
+    let mut insert = Repeated::new(connection, INSERT);
     for (no, request) in (latest + 1..).zip(requests) {
-        insert_one(connection, no, request, masker)?;
+        insert_one(&mut insert, no, request, masker)?;
     }
     Ok(())
 }
 
-fn insert_one(connection: &Connection, no: i64, request: &Request, masker: &Masker) -> Result<()> {
+fn insert_one(
+    insert: &mut Repeated<'_>,
+    no: i64,
+    request: &Request,
+    masker: &Masker,
+) -> Result<()> {
     // What a client calls things may be a secret. It is masked whole and cut then.
-    let kept = |text: &str| {
-        let mut masked = masker.text(text).into_owned();
-        masked.truncate(masked.floor_char_boundary(MAX_TEXT_BYTES));
-        masked
-    };
-    let name = request.name.as_deref().map(kept);
-    let client = request.client.as_deref().map(kept);
-    connection.execute_later(
-        "INSERT INTO requests (no, at, duration, method, name, server, status, code, token,
-             token_name, client, run)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-        bound![
-            no,
-            micros(request.at),
-            i64::try_from(request.duration.as_micros()).unwrap_or(i64::MAX),
-            &kept(&request.method),
-            name.as_deref(),
-            request.server.as_deref(),
-            request.status.name(),
-            request.code,
-            request.token.as_ref().map(|token| &*token.id),
-            request.token.as_ref().and_then(|token| token.name.as_deref()),
-            client.as_deref(),
-            request.run.as_ref(),
-        ],
-    )
+    let masked = |text| masker.text(text);
+    let name = request.name.as_deref().map(masked);
+    let client = request.client.as_deref().map(masked);
+    insert.execute_later(bound![
+        no,
+        micros(request.at),
+        i64::try_from(request.duration.as_micros()).unwrap_or(i64::MAX),
+        cut(&masked(&request.method)),
+        name.as_deref().map(cut),
+        request.server.as_deref(),
+        request.status.name(),
+        request.code,
+        request.token.as_ref().map(|token| &*token.id),
+        request.token.as_ref().and_then(|token| token.name.as_deref()),
+        client.as_deref().map(cut),
+        request.run.as_ref(),
+    ])
+}
+
+/// What is kept of a text.
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]
 }
 
 /// How many requests there are: they are numbered without gaps, and the oldest go first.

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::batch::{Batcher, States};
 use super::live::Live;
-use super::queue::{Item, Series, Shared, Work};
+use super::queue::{Item, Series, Work};
 use super::retention::Keeper;
+use super::shared::Shared;
 use crate::JournalError;
 use crate::database::{Access, Store, TakingOver, bound};
 use crate::journal::register;
@@ -234,6 +235,7 @@ impl Writer {
         for item in items {
             match item {
                 Item::Series(part) => part.run.give_back(part.events),
+                Item::Whole(whole) => self.shared.spare_lines.give_back(whole.lines),
                 Item::Request(_) => spent.push(item),
                 Item::Lost(_) | Item::Settle(_) => {}
             }
@@ -261,14 +263,20 @@ impl Writer {
     }
 
     fn give_up(&mut self, items: &[Item]) {
+        let lose = |run: &Arc<Live>, first: u64, count: usize| {
+            self.shared.count_lost(run, count as u64);
+            run.settle(first + count as u64);
+            run.wake();
+        };
         for item in items {
             let run = match item {
                 Item::Series(part) => {
-                    let count = part.events.len() as u64;
-                    self.shared.count_lost(&part.run, count);
-                    part.run.settle(part.first + count);
-                    part.run.wake();
+                    lose(&part.run, part.first, part.events.len());
                     &part.run
+                }
+                Item::Whole(whole) => {
+                    lose(&whole.run, 0, whole.count);
+                    &whole.run
                 }
                 Item::Settle(run) => run,
                 Item::Request(_) => {

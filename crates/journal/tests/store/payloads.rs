@@ -68,3 +68,32 @@ async fn the_events_of_a_short_run_are_one_row() {
     assert!(dir.count("chunks") < 20);
     assert_eq!(dir.count("runs"), 10);
 }
+
+/// A run that is recorded at once is made ready by whoever recorded it, others by the writer.
+#[tokio::test]
+async fn a_run_reads_the_same_whether_it_came_at_once_or_in_parts() {
+    let (_dir, journal) = open(JournalOptions::default());
+    for output in [Value::from(1), large("a", 100), large("b", 6_000), large("c", 40_000)] {
+        let mut failing = short_run("t", &output);
+        *failing.last_mut().unwrap() = crate::support::failed("it is broken");
+        for events in [short_run("t", &output), failing] {
+            let at_once = keep(&journal, new_run("t"), &events).await;
+            let run = new_run("t");
+            let in_parts = run.id;
+            let mut recorder = journal.begin(run);
+            for event in &events {
+                recorder.record(event.clone());
+                assert!(recorder.committed().await);
+            }
+            drop(recorder);
+            for id in [at_once, in_parts] {
+                assert_eq!(journal.whole_events(id, version()).unwrap(), events);
+            }
+            let row = |id| {
+                let run = journal.run(id).unwrap().unwrap();
+                (run.status, run.steps, run.events, run.lost, run.duration, run.error, run.reached)
+            };
+            assert_eq!(row(at_once), row(in_parts));
+        }
+    }
+}

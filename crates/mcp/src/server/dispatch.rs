@@ -14,13 +14,13 @@ use super::client::{Client, LogLevel, Meta, SessionKey};
 use super::handshake;
 use super::in_flight::{Slot, Wanted};
 use super::limits::Limits;
-use super::outlet::Outlet;
+use super::outlet::{Answer, Outlet};
 use super::peer::{CallPeer, Outgoing};
 use super::saved::{SavedSession, SessionStore};
 use super::service::{Call, Service};
 use super::session::Session;
 use super::shape;
-use crate::message::{Id, Message, Raw, Request, Response, RpcError, code, raw};
+use crate::message::{Id, Raw, Request, Response, RpcError, code, raw};
 use crate::subscription::Filter;
 use crate::version::Era;
 
@@ -132,14 +132,11 @@ impl Server {
     }
 
     /// Runs a request to its end: its messages and then its answer go to `outlet`.
-    pub(crate) async fn run(&self, admitted: Admitted, mut slot: Slot, outlet: &dyn Outlet) {
+    pub(crate) async fn run(&self, admitted: Admitted, slot: Slot, outlet: &dyn Outlet) {
         let id = admitted.request.id.clone();
-        let wanted = slot.wanted.clone();
-        let outcome = self.outcome(admitted, &wanted, outlet).await;
-        slot.free_id();
-        if !wanted.is_withdrawn() {
-            outlet.send(Message::Response(Response { id: Some(id), outcome })).await;
-        }
+        let outcome = self.outcome(admitted, &slot.wanted, outlet).await;
+        let response = Response { id: Some(id), outcome };
+        outlet.answer(Answer { slot, response }).await;
     }
 
     async fn outcome(
@@ -189,22 +186,25 @@ impl Server {
         let Admitted { request, meta, client, session } = admitted;
         let cancel = wanted.cancel.clone();
         let (queue, mut messages) = mpsc::channel(CALL_QUEUE);
-        let peer = CallPeer::new(queue, client.clone(), session, cancel.clone(), &meta);
+        let peer = CallPeer::new(queue, client.clone(), session, wanted.clone(), &meta);
         let Request { id, method, params } = request;
         let extensions = http::Extensions::new();
         let call = Call { id, method, params, meta, client, cancel, peer, extensions };
-        let mut work = std::pin::pin!(AssertUnwindSafe(self.service().call(call)).catch_unwind());
-        let mut too_late = std::pin::pin!(self.too_late(wanted));
-        let outcome = loop {
-            tokio::select! {
-                biased;
-                Some(message) = messages.recv() => forward(message, outlet).await,
-                done = &mut work => {
-                    break done.unwrap_or_else(|_| {
-                        Err(RpcError::internal("the server failed; its log says why"))
-                    });
+        let outcome = {
+            let work = AssertUnwindSafe(self.service().call(call)).catch_unwind();
+            let mut work = std::pin::pin!(work);
+            let mut too_late = std::pin::pin!(self.too_late(wanted));
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(message) = messages.recv() => forward(message, outlet).await,
+                    done = &mut work => {
+                        break done.unwrap_or_else(|_| {
+                            Err(RpcError::internal("the server failed; its log says why"))
+                        });
+                    }
+                    () = &mut too_late => break Err(RpcError::internal("the call was cancelled")),
                 }
-                () = &mut too_late => break Err(RpcError::internal("the call was cancelled")),
             }
         };
         // What was sent before the end goes before the answer; after it nothing can be sent.

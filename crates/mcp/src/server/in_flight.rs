@@ -1,9 +1,13 @@
 //! The requests a client has under way.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -20,12 +24,20 @@ pub(crate) struct InFlight {
     calls: Mutex<HashMap<Id, Wanted>>,
 }
 
-/// Whether the answer to a request is still wanted.
+/// Whether the answer to a request is still wanted, and when it may be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     /// Fires when the work shall end: withdrawn, disconnected or shut down.
     pub(crate) cancel: CancellationToken,
-    withdrawn: Arc<AtomicBool>,
+    state: Arc<State>,
+}
+
+/// What decides over an answer.
+#[derive(Default)]
+struct State {
+    withdrawn: AtomicBool,
+    /// What it has to wait for.
+    after: Mutex<Option<BoxFuture<'static, ()>>>,
 }
 
 /// A request's place among those under way.
@@ -63,7 +75,7 @@ impl InFlight {
     pub(crate) fn withdraw(&self, id: &Id) -> bool {
         let wanted = self.calls.lock().get(id).cloned();
         let Some(wanted) = wanted else { return false };
-        wanted.withdrawn.store(true, Ordering::Release);
+        wanted.state.withdrawn.store(true, Ordering::Release);
         wanted.cancel.cancel();
         true
     }
@@ -98,12 +110,33 @@ pub(crate) fn too_many(limit: usize) -> RpcError {
 impl Wanted {
     /// Wanted for as long as `alive` does not fire.
     pub(crate) fn until(alive: &CancellationToken) -> Self {
-        Self { cancel: alive.child_token(), withdrawn: Arc::default() }
+        Self { cancel: alive.child_token(), state: Arc::default() }
+    }
+
+    /// The answer is not sent before this is over.
+    pub(crate) fn after(&self, over: BoxFuture<'static, ()>) {
+        let mut after = self.state.after.lock();
+        *after = Some(match after.take() {
+            Some(before) => before.then(|()| over).boxed(),
+            None => over,
+        });
+    }
+
+    /// What the answer has to wait for, if there is something.
+    pub(crate) fn take_after(&self) -> Option<BoxFuture<'static, ()>> {
+        mem::take(&mut *self.state.after.lock())
     }
 
     /// Whether the client said that it wants no answer.
     pub(crate) fn is_withdrawn(&self) -> bool {
-        self.withdrawn.load(Ordering::Acquire)
+        self.state.withdrawn.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waits = self.after.lock().is_some();
+        f.debug_struct("State").field("withdrawn", &self.withdrawn).field("waits", &waits).finish()
     }
 }
 

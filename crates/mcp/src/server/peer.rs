@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 use super::client::{Client, LogLevel, Meta};
+use super::in_flight::Wanted;
 use super::session::Session;
 use crate::cancellation;
 use crate::edit;
@@ -29,7 +30,7 @@ struct Inner {
     client: Arc<Client>,
     /// The legacy session, which knows the answers that are awaited from the client.
     session: Option<Arc<Session>>,
-    cancel: CancellationToken,
+    wanted: Wanted,
     progress_token: Option<Raw>,
     log_level: Option<LogLevel>,
 }
@@ -48,7 +49,7 @@ impl CallPeer {
         queue: mpsc::Sender<Outgoing>,
         client: Arc<Client>,
         session: Option<Arc<Session>>,
-        cancel: CancellationToken,
+        wanted: Wanted,
         meta: &Meta,
     ) -> Self {
         let log_level = match client.version.era() {
@@ -56,7 +57,14 @@ impl CallPeer {
             Era::Legacy => session.as_ref().and_then(|session| session.log_level()),
         };
         let progress_token = meta.get(meta_key::PROGRESS_TOKEN).map(ToOwned::to_owned);
-        Self(Arc::new(Inner { queue, client, session, cancel, progress_token, log_level }))
+        Self(Arc::new(Inner { queue, client, session, wanted, progress_token, log_level }))
+    }
+
+    /// The answer to the call is not sent before this is over.
+    ///
+    /// Whoever makes the answer need not wait for it: everything the call holds is free by then.
+    pub fn answer_after(&self, over: BoxFuture<'static, ()>) {
+        self.0.wanted.after(over);
     }
 
     /// The token under which the client wants progress, if it does.
@@ -141,7 +149,7 @@ impl CallPeer {
                 Some(outcome) => return outcome,
                 None => "the client went away",
             },
-            () = self.0.cancel.cancelled() => "the call was cancelled",
+            () = self.0.wanted.cancel.cancelled() => "the call was cancelled",
             () = tokio::time::sleep(timeout) => "the client did not answer in time",
         };
         self.put(Outgoing::Message(Box::new(cancellation::message(&id, why)))).await;

@@ -1,13 +1,13 @@
 //! The stdio transport: a message is a line, and one connection serves both eras.
 
 mod lines;
+mod output;
 mod standard;
 
 use std::io;
 use std::sync::Arc;
 
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,17 +17,13 @@ use super::client::Meta;
 use super::dispatch::Server;
 use super::handshake;
 use super::in_flight::InFlight;
+use super::outlet::Outlet as _;
 use super::session::Session;
 use crate::cancellation;
 use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, code, raw};
 use crate::version::Version;
 use lines::{Line, Lines};
-
-/// How many bytes of small messages are gathered into one write.
-const WRITE_BYTES: usize = 64 << 10;
-
-/// How many messages are gathered into one write.
-const WRITE_MESSAGES: usize = 64;
+use output::Output;
 
 /// Serves one client until its input ends, its output is closed, or the server shuts down.
 ///
@@ -37,15 +33,15 @@ where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let (outlet, queue) = mpsc::channel(server.limits().queue);
+    let (output, outgoings) = Output::new(server.limits().queue);
     let mut connection = Connection {
         server: server.clone(),
-        outlet,
+        output,
         calls: InFlight::new(server.limits().max_in_flight, CancellationToken::new()),
         session: None,
         tasks: TaskTracker::new(),
     };
-    let mut writing = tokio::spawn(write_messages(queue, writer));
+    let mut writing = tokio::spawn(outgoings.write_to(writer));
     let mut lines = Lines::new(reader, server.limits().max_line_bytes);
     let reading = async {
         while let Some(line) = lines.next().await? {
@@ -74,33 +70,10 @@ where
     outcome
 }
 
-/// Writes messages as lines; what waits together is written together.
-async fn write_messages<W: AsyncWrite + Unpin>(
-    mut queue: mpsc::Receiver<Message>,
-    mut writer: W,
-) -> io::Result<()> {
-    let mut waiting = Vec::with_capacity(WRITE_MESSAGES);
-    let mut text = String::new();
-    while queue.recv_many(&mut waiting, WRITE_MESSAGES).await > 0 {
-        for message in waiting.drain(..) {
-            message.write_json(&mut text);
-            text.push('\n');
-            if text.len() >= WRITE_BYTES {
-                writer.write_all(text.as_bytes()).await?;
-                text = String::new();
-            }
-        }
-        writer.write_all(text.as_bytes()).await?;
-        writer.flush().await?;
-        text.clear();
-    }
-    Ok(())
-}
-
 /// One client.
 struct Connection {
     server: Server,
-    outlet: mpsc::Sender<Message>,
+    output: Output,
     calls: Arc<InFlight>,
     /// Open after `initialize`.
     session: Option<Arc<Session>>,
@@ -178,8 +151,8 @@ impl Connection {
         };
         match self.calls.begin(&admitted.request.id) {
             Ok(slot) => {
-                let (server, outlet) = (self.server.clone(), self.outlet.clone());
-                self.tasks.spawn(async move { server.run(admitted, slot, &outlet).await });
+                let (server, output) = (self.server.clone(), self.output.clone());
+                self.tasks.spawn(async move { server.run(admitted, slot, &output).await });
             }
             Err(error) => self.answer(Some(admitted.request.id), Err(error)).await,
         }
@@ -219,13 +192,13 @@ impl Connection {
         if !session.changes.begin_telling() {
             return;
         }
-        let (outlet, shutdown) = (self.outlet.clone(), self.calls.ended());
+        let (output, shutdown) = (self.output.clone(), self.calls.ended());
         self.tasks.spawn(async move {
             loop {
                 tokio::select! {
                     () = shutdown.cancelled() => break,
                     change = session.changes.next() => {
-                        drop(outlet.send(Message::Notification(change.to_notification())).await);
+                        output.send(Message::Notification(change.to_notification())).await;
                     }
                 }
             }
@@ -233,8 +206,7 @@ impl Connection {
     }
 
     async fn answer(&self, id: Option<Id>, outcome: Result<Raw, RpcError>) {
-        // The only error is that the writer is gone, which the main loop sees for itself.
-        drop(self.outlet.send(Message::Response(Response { id, outcome })).await);
+        self.output.send(Message::Response(Response { id, outcome })).await;
     }
 
     /// Ends the calls under way, after they had `grace` to end by themselves.

@@ -12,7 +12,7 @@ use mcpgraph_mcp::server::{
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// The service, and what it tells its test.
@@ -20,6 +20,7 @@ pub(crate) struct TestService {
     info: Arc<RawValue>,
     broadcaster: Broadcaster,
     happened: mpsc::Sender<String>,
+    released: Arc<Notify>,
 }
 
 /// A server with everything a test wants from it. It ends when this is dropped.
@@ -42,6 +43,7 @@ impl Fixture {
             info: raw(&json!({"name": "test", "version": "1"})).into(),
             broadcaster: broadcaster.clone(),
             happened,
+            released: Arc::default(),
         });
         let shutdown = CancellationToken::new();
         Self {
@@ -133,6 +135,17 @@ impl TestService {
             "trace" => {
                 let told = ["traceparent", "tracestate"].map(|key| call.meta.get_str(key));
                 Ok(raw(&json!({"content": [], "structuredContent": {"trace": told}})))
+            }
+            // An answer that is there and has to wait.
+            "held" => {
+                let released = Arc::clone(&self.released);
+                peer.answer_after(Box::pin(async move { released.notified().await }));
+                self.happen("held".to_owned());
+                Ok(raw(&json!({"content": []})))
+            }
+            "release" => {
+                self.released.notify_one();
+                Ok(raw(&json!({"content": []})))
             }
             // A result as no typed layer would write it.
             "odd" => Ok(serde_json::from_str(ODD).unwrap()),

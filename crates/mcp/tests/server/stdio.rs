@@ -56,6 +56,26 @@ async fn what_passes_through_is_not_touched() {
 }
 
 #[tokio::test]
+async fn an_answer_that_has_to_wait_does_not_hold_up_others() {
+    let mut fixture = Fixture::new();
+    let mut pipe = Pipe::initialized(&fixture.server, LEGACY, json!({})).await;
+    pipe.send(&call(1, "held", json!({}))).await;
+    assert_eq!(fixture.next_happening().await, "held");
+    assert_eq!(pipe.ask(&call(2, "echo", json!({"text": "x"}))).await["id"], 2);
+    // Its id is in use until then.
+    assert_eq!(code(&pipe.ask(&call(1, "echo", json!({"text": "x"}))).await), -32600);
+    pipe.send(&call(3, "release", json!({}))).await;
+    let mut answered = Vec::new();
+    for _ in 0..2 {
+        let answer: Value = serde_json::from_str(&pipe.line().await).unwrap();
+        assert!(answer["result"].is_object(), "{answer}");
+        answered.push(answer["id"].as_u64().unwrap());
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, [1, 3]);
+}
+
+#[tokio::test]
 async fn both_eras_on_one_connection() {
     let fixture = Fixture::new();
     let mut pipe = Pipe::new(&fixture.server);

@@ -18,7 +18,7 @@ use super::file;
 use crate::{JournalError, database};
 
 /// After how many pages the log of changes is taken over into the file.
-pub(super) const PAGES: u32 = 4000;
+pub(super) const PAGES: u32 = 1000;
 
 /// A log of so many pages is begun again.
 const LONG: u32 = 4 * PAGES;
@@ -27,7 +27,7 @@ const LONG: u32 = 4 * PAGES;
 const LITTLE: u32 = PAGES / 2;
 
 /// A log of so many pages keeps the writer: the disk is slower than it is.
-const TOO_LONG: u32 = 8 * PAGES;
+const TOO_LONG: u32 = 32 * PAGES;
 
 /// Takes over what one connection writes.
 pub(crate) struct TakingOver {

@@ -1,0 +1,468 @@
+//! What those who record and the one who writes have in common.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use tokio::sync::watch;
+
+use super::collected::Collected;
+use super::live::Live;
+use super::queue::{Item, MAX_BATCH, Queue, Series, Sleep, Work};
+use super::spare::Spare;
+use super::state::RunState;
+use super::whole::Whole;
+use crate::common::Announcing;
+use crate::mask::Masker;
+use crate::{JournalError, JournalOptions, JournalStatus, NewRun, Request, RunId, StoredEvent};
+
+/// How long events wait for others when nobody waits for them.
+const LINGER: Duration = Duration::from_millis(10);
+
+/// How long the writer rests after it wrote something before it has to be woken for what nobody
+/// waits for.
+///
+/// Waking it costs a system call, which a request should not pay for its line in the log, nor a run
+/// that goes on. While there is traffic, requests are written with the runs, or at the end of a
+/// rest; for runs it looks in between.
+const REST: Duration = Duration::from_millis(200);
+
+/// How many runs are few enough to look for a commit instead of sleeping until it is there.
+const FEW_RUNS: usize = 2;
+
+/// How much room empty lists of events, and of their lines, may have that are kept.
+const MAX_SPARE_EVENTS: usize = 128;
+const MAX_SPARE_BYTES: usize = 16 * 1024;
+
+/// What the recorders and the writer share.
+pub(crate) struct Shared {
+    pub(crate) options: JournalOptions,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    masker: Mutex<Arc<Masker>>,
+    next_ordinal: AtomicU64,
+    /// See [`Shared::writer`]; 0 for none.
+    writer: AtomicI64,
+    /// When this process was last seen to live.
+    seen: Mutex<Instant>,
+    /// Somebody in this process hands over the runs of writers that are gone.
+    pub(crate) hands_over: AtomicBool,
+    /// The durable runs of this process.
+    durable: Mutex<HashMap<RunId, Weak<Live>>>,
+    /// How many runs are being recorded.
+    at_work: AtomicUsize,
+    lost_events: AtomicU64,
+    lost_runs: AtomicU64,
+    lost_requests: AtomicU64,
+    late_runs: AtomicU64,
+    commits: AtomicU64,
+    /// The store did not take something in time; nobody waits for it until it does again.
+    stalled: AtomicBool,
+    last_error: Mutex<Option<Arc<str>>>,
+    /// Runs that are settled and whose waiters have not been woken yet; never more than runs.
+    woken: Mutex<Vec<Arc<Live>>>,
+    /// Lists of events, to be used again.
+    pub(crate) spare_lists: Spare<StoredEvent>,
+    /// The lines of events, likewise.
+    pub(super) spare_lines: Spare<u8>,
+    /// Counts commits, for whoever follows all runs.
+    pub(crate) committed: watch::Sender<u64>,
+    /// The same for whoever follows one.
+    followed: Mutex<HashMap<RunId, watch::Sender<u64>>>,
+    /// Changes of what is not a run.
+    pub(crate) news: Announcing,
+}
+
+impl Shared {
+    pub(crate) fn new(options: JournalOptions) -> Self {
+        Self {
+            masker: Mutex::new(Arc::new(Masker::new(&options.redaction))),
+            options,
+            queue: Mutex::default(),
+            wake: Condvar::new(),
+            next_ordinal: AtomicU64::new(0),
+            writer: AtomicI64::new(0),
+            seen: Mutex::new(Instant::now()),
+            hands_over: AtomicBool::new(false),
+            durable: Mutex::default(),
+            at_work: AtomicUsize::new(0),
+            lost_events: AtomicU64::new(0),
+            lost_runs: AtomicU64::new(0),
+            lost_requests: AtomicU64::new(0),
+            late_runs: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
+            stalled: AtomicBool::new(false),
+            last_error: Mutex::new(None),
+            woken: Mutex::default(),
+            spare_lists: Spare::new(MAX_SPARE_EVENTS),
+            spare_lines: Spare::new(MAX_SPARE_BYTES),
+            committed: watch::Sender::new(0),
+            followed: Mutex::default(),
+            news: Announcing::default(),
+        }
+    }
+
+    pub(crate) fn masker(&self) -> Arc<Masker> {
+        Arc::clone(&self.masker.lock())
+    }
+
+    pub(crate) fn set_masker(&self, masker: Masker) {
+        *self.masker.lock() = Arc::new(masker);
+    }
+
+    pub(crate) fn begin(&self, new: NewRun, is_durable: bool, state: RunState) -> Arc<Live> {
+        self.at_work.fetch_add(1, Ordering::Relaxed);
+        let ordinal = self.next_ordinal.fetch_add(1, Ordering::Relaxed);
+        let run = Arc::new(Live::new(new, ordinal, is_durable, state));
+        if is_durable {
+            let mut durable = self.durable.lock();
+            durable.retain(|_, run| run.strong_count() > 0);
+            durable.insert(run.new.id, Arc::downgrade(&run));
+        }
+        run
+    }
+
+    /// What an earlier execution of a run in this process still records no longer counts.
+    pub(crate) fn supersede(&self, run: RunId) {
+        if let Some(earlier) = self.durable.lock().get(&run).and_then(Weak::upgrade) {
+            earlier.supersede();
+        }
+    }
+
+    /// The number of this process among those that write; none while the others think it gone.
+    pub(crate) fn writer(&self) -> Option<i64> {
+        Some(self.writer.load(Ordering::Acquire)).filter(|writer| *writer > 0)
+    }
+
+    pub(crate) fn seen(&self) -> Instant {
+        *self.seen.lock()
+    }
+
+    pub(crate) fn set_seen(&self, when: Instant) {
+        *self.seen.lock() = when;
+    }
+
+    pub(crate) fn set_writer(&self, writer: Option<i64>) {
+        self.writer.store(writer.unwrap_or_default(), Ordering::Release);
+    }
+
+    /// Queues events of a run, or counts them as lost. They are urgent if somebody waits for them.
+    pub(crate) fn hand_over(&self, run: &Arc<Live>, collected: Collected, is_urgent: bool) {
+        let mut collected = collected;
+        let count = collected.events.len();
+        let whole = Whole::of(run, self, &mut collected);
+        let Collected { events, bytes, told } = collected;
+        let first = run.number(count as u64);
+        let mut queue = self.queue.lock();
+        if !queue.has_room(bytes, &self.options) {
+            let has_room = queue.items.len() < self.options.max_queued_events.saturating_mul(2);
+            let told_now = match told {
+                // In its turn, after those before it that still wait to be written.
+                Some(told) if has_room && !queue.closed => {
+                    queue.push_of_run(Item::Lost(told));
+                    None
+                }
+                told => told,
+            };
+            drop(queue);
+            self.count_lost(run, count as u64);
+            if let Some(told) = told_now {
+                told.tell();
+            }
+            return;
+        }
+        queue.events += count;
+        queue.bytes += bytes;
+        let now = Instant::now();
+        queue.oldest.get_or_insert(now);
+        queue.urgent |= is_urgent || told.is_some();
+        if is_urgent {
+            queue.waiting += 1;
+            queue.gathering.came(now);
+        }
+        queue.push_of_run(match whole {
+            Some(whole) => Item::Whole(whole),
+            None => Item::Series(Series { run: Arc::clone(run), first, events, told, bytes }),
+        });
+        self.wake_writer(&queue);
+    }
+
+    /// Queues a request for the log, or counts it as lost.
+    pub(crate) fn note(&self, request: Request) {
+        let bytes = request.bytes();
+        let mut queue = self.queue.lock();
+        if !queue.has_room_for_request(bytes, &self.options) {
+            drop(queue);
+            return self.count_lost_request();
+        }
+        queue.events += 1;
+        queue.request_bytes += bytes;
+        queue.oldest.get_or_insert_with(Instant::now);
+        queue.items.push_back(Item::Request(Box::new(request)));
+        self.wake_writer(&queue);
+        let spent = std::mem::take(&mut queue.spent);
+        drop(queue);
+        drop(spent);
+    }
+
+    /// Takes back requests that are in the log.
+    pub(super) fn give_back(&self, spent: Vec<Item>) {
+        let before = std::mem::replace(&mut self.queue.lock().spent, spent);
+        drop(before);
+    }
+
+    pub(crate) fn count_lost_request(&self) {
+        self.lost_requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Nothing more will come of a run.
+    pub(crate) fn end(&self, run: &Arc<Live>) {
+        for spent in run.take_spent() {
+            self.spare_lists.give_back(spent);
+        }
+        run.set_over();
+        self.at_work.fetch_sub(1, Ordering::Relaxed);
+        // The event that it finished says everything, if it gets through.
+        if run.lost() > 0 || run.ended().is_none() {
+            self.push_control(Item::Settle(Arc::clone(run)));
+        }
+    }
+
+    /// There are never more of these than runs.
+    fn push_control(&self, item: Item) {
+        let mut queue = self.queue.lock();
+        if !queue.closed {
+            queue.push_of_run(item);
+            queue.oldest.get_or_insert_with(Instant::now);
+            self.wake_writer(&queue);
+        }
+    }
+
+    fn wake_writer(&self, queue: &Queue) {
+        let is_full = queue.events >= MAX_BATCH;
+        match queue.sleep {
+            Sleep::Idle => drop(self.wake.notify_one()),
+            Sleep::Resting | Sleep::Lingering if queue.urgent || is_full => {
+                self.wake.notify_one();
+            }
+            Sleep::Gathering if queue.waiting >= queue.wanted || is_full => {
+                self.wake.notify_one();
+            }
+            _ => {}
+        }
+    }
+
+    /// Somebody waits for what is queued.
+    pub(crate) fn hurry(&self) {
+        let mut queue = self.queue.lock();
+        queue.urgent = true;
+        self.wake_writer(&queue);
+    }
+
+    /// Lets the writer write what there is and end.
+    pub(crate) fn close(&self) {
+        self.queue.lock().closed = true;
+        self.wake.notify_one();
+    }
+
+    /// Whether nothing more will come.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.queue.lock().closed
+    }
+
+    /// What the writer is to do next; it sleeps until there is something, for `patience` at most.
+    pub(crate) fn next_work(&self, patience: Option<Duration>) -> Work {
+        let mut queue = self.queue.lock();
+        let has_written = std::mem::take(&mut queue.has_written);
+        queue.taken = None;
+        if has_written {
+            self.rest(&mut queue, patience.map_or(REST, |patience| patience.min(REST)));
+        }
+        self.sleep(&mut queue, Sleep::Idle, patience);
+        if queue.items.is_empty() {
+            return if queue.closed { Work::Closed } else { Work::Idle };
+        }
+        let oldest = queue.oldest.unwrap_or_else(Instant::now);
+        while !queue.urgent && !queue.closed && queue.events < MAX_BATCH {
+            let left = LINGER.saturating_sub(oldest.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            queue.sleep = Sleep::Lingering;
+            self.wake.wait_for(&mut queue, left);
+            queue.sleep = Sleep::No;
+        }
+        self.gather(&mut queue);
+        queue.has_written = true;
+        Work::Write(queue.take(oldest), oldest)
+    }
+
+    /// What came since the writer was given something, which it writes along.
+    pub(super) fn take_more(&self) -> Vec<Item> {
+        let mut queue = self.queue.lock();
+        let oldest = queue.taken.map_or_else(Instant::now, |(_, _, oldest)| oldest);
+        queue.take(oldest)
+    }
+
+    /// Sleeps for so long at most, unless there is something to do.
+    fn sleep(&self, queue: &mut MutexGuard<'_, Queue>, how: Sleep, time: Option<Duration>) {
+        if !queue.items.is_empty() || queue.closed {
+            return;
+        }
+        queue.sleep = how;
+        match time {
+            Some(time) => drop(self.wake.wait_for(queue, time)),
+            None => self.wake.wait(queue),
+        }
+        queue.sleep = Sleep::No;
+    }
+
+    /// Rests for so long, or until there is something of a run.
+    fn rest(&self, queue: &mut MutexGuard<'_, Queue>, time: Duration) {
+        let began = Instant::now();
+        while queue.of_runs == 0 && !queue.closed && queue.events < MAX_BATCH {
+            let left = time.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            queue.sleep = Sleep::Resting;
+            self.wake.wait_for(queue, left.min(LINGER));
+            queue.sleep = Sleep::No;
+        }
+    }
+
+    /// Whether so few runs are at work that nobody else needs the time of one that looks for its
+    /// commit.
+    pub(super) fn is_calm(&self) -> bool {
+        self.at_work.load(Ordering::Relaxed) <= FEW_RUNS
+    }
+
+    /// Waits for a moment until more runs wait, if they will soon.
+    fn gather(&self, queue: &mut MutexGuard<'_, Queue>) {
+        if queue.waiting == 0 {
+            return;
+        }
+        let at_work = self.at_work.load(Ordering::Relaxed);
+        let (wanted, patience) = queue.gathering.wanted(queue.waiting, at_work);
+        let began = Instant::now();
+        queue.wanted = wanted;
+        while queue.waiting < wanted && !queue.closed {
+            let left = patience.saturating_sub(began.elapsed());
+            if left.is_zero() || queue.events >= MAX_BATCH {
+                break;
+            }
+            queue.sleep = Sleep::Gathering;
+            self.wake.wait_for(queue, left);
+            queue.sleep = Sleep::No;
+        }
+    }
+
+    /// Wakes those who wait for these runs. Waking from another thread costs a system call each, so
+    /// only the first is woken from here, and it wakes the others from where they all are.
+    pub(crate) fn wake_waiting(&self, runs: Vec<Arc<Live>>) {
+        let mut waiting = runs.into_iter().filter(|run| run.is_awaited());
+        let Some(first) = waiting.next() else { return };
+        self.woken.lock().extend(waiting);
+        first.wake();
+        // It may have stopped waiting, and looked for others, just before.
+        if !first.is_awaited() {
+            self.pass_on();
+        }
+    }
+
+    /// Wakes those whom another was woken for.
+    pub(super) fn pass_on(&self) {
+        let woken = std::mem::take(&mut *self.woken.lock());
+        for run in &woken {
+            run.wake();
+        }
+    }
+
+    pub(crate) fn count_lost(&self, run: &Live, events: u64) {
+        self.lost_events.fetch_add(events, Ordering::Relaxed);
+        if run.lose(events) {
+            self.lost_runs.fetch_add(1, Ordering::Relaxed);
+            tracing::debug!(run = %run.new.id, "the record of a run is not complete");
+        }
+        run.wake();
+    }
+
+    pub(crate) fn count_late(&self) {
+        self.stalled.store(true, Ordering::Release);
+        self.late_runs.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.stalled.load(Ordering::Acquire)
+    }
+
+    /// The store took something. True if it had not for a while.
+    pub(crate) fn succeeded(&self) -> bool {
+        self.queue.lock().taken = None;
+        self.stalled.store(false, Ordering::Release);
+        let was_failing = self.last_error.lock().take().is_some();
+        let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
+        self.committed.send_replace(commits);
+        was_failing
+    }
+
+    /// The store can be reached. True if it could not for a while.
+    pub(crate) fn reached(&self) -> bool {
+        self.stalled.store(false, Ordering::Release);
+        self.last_error.lock().take().is_some()
+    }
+
+    /// The store did not take something. True if it had until now.
+    pub(crate) fn failed(&self, error: &JournalError) -> bool {
+        self.stalled.store(true, Ordering::Release);
+        self.last_error.lock().replace(error.to_string().into()).is_none()
+    }
+
+    pub(crate) fn follow(&self, run: RunId) -> watch::Receiver<u64> {
+        let mut followed = self.followed.lock();
+        followed.retain(|_, sender| sender.receiver_count() > 0);
+        followed.entry(run).or_insert_with(|| watch::Sender::new(0)).subscribe()
+    }
+
+    /// Another process wrote something of these runs, or of any.
+    pub(crate) fn heard(&self, runs: Option<&[RunId]>) {
+        self.committed.send_modify(|_| {});
+        let followed = self.followed.lock();
+        let told = followed.iter().filter(|(id, _)| runs.is_none_or(|runs| runs.contains(id)));
+        for (_, sender) in told {
+            sender.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// Tells whoever follows these runs that there is more of them.
+    pub(crate) fn tell_followers<'a>(&self, runs: impl Iterator<Item = &'a Arc<Live>>) {
+        let followed = self.followed.lock();
+        if followed.is_empty() {
+            return;
+        }
+        for run in runs {
+            if let Some(sender) = followed.get(&run.new.id) {
+                sender.send_modify(|count| *count += 1);
+            }
+        }
+    }
+
+    pub(crate) fn status(&self) -> JournalStatus {
+        let queue = self.queue.lock();
+        let (events, bytes, _) = queue.taken.unwrap_or((0, 0, Instant::now()));
+        let oldest = queue.taken.map(|(_, _, oldest)| oldest).or(queue.oldest);
+        JournalStatus {
+            queued_events: queue.events + events,
+            queued_bytes: queue.bytes + bytes,
+            lost_events: self.lost_events.load(Ordering::Relaxed),
+            lost_runs: self.lost_runs.load(Ordering::Relaxed),
+            lost_requests: self.lost_requests.load(Ordering::Relaxed),
+            late_runs: self.late_runs.load(Ordering::Relaxed),
+            lag: oldest.map(|oldest| oldest.elapsed()).unwrap_or_default(),
+            commits: self.commits.load(Ordering::Relaxed),
+            last_error: self.last_error.lock().clone(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The lines to a client.
+
+use std::io;
+use std::mem;
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+
+use crate::message::Message;
+use crate::server::outlet::{Answer, Outlet};
+
+/// How many bytes of small messages are gathered into one write.
+const WRITE_BYTES: usize = 64 << 10;
+
+/// How many messages are gathered into one write.
+const WRITE_MESSAGES: usize = 64;
+
+/// The way to a client. Clones lead to the same one.
+#[derive(Clone)]
+pub(super) struct Output(mpsc::Sender<Outgoing>);
+
+/// The other end of an [`Output`].
+pub(super) struct Outgoings(mpsc::Receiver<Outgoing>);
+
+enum Outgoing {
+    Message(Message),
+    /// An answer, and what it has to wait for. Whoever made it is gone by then: many may wait for
+    /// the same moment, and are cheaper to keep here than as calls under way.
+    Later(BoxFuture<'static, ()>, Box<Answer>),
+}
+
+impl Output {
+    /// A way on which so many messages may wait.
+    pub(super) fn new(limit: usize) -> (Self, Outgoings) {
+        let (sender, receiver) = mpsc::channel(limit);
+        (Self(sender), Outgoings(receiver))
+    }
+
+    async fn put(&self, outgoing: Outgoing) {
+        // The only error is that the writer is gone, which whoever serves the client sees.
+        drop(self.0.send(outgoing).await);
+    }
+}
+
+#[async_trait]
+impl Outlet for Output {
+    async fn send(&self, message: Message) {
+        self.put(Outgoing::Message(message)).await;
+    }
+
+    async fn answer(&self, answer: Answer) {
+        match answer.after() {
+            Some(after) => self.put(Outgoing::Later(after, Box::new(answer))).await,
+            None => {
+                let (message, _place) = answer.open();
+                if let Some(message) = message {
+                    self.put(Outgoing::Message(message)).await;
+                }
+            }
+        }
+    }
+}
+
+impl Outgoings {
+    /// Writes messages as lines until there will be no more; what waits together is written
+    /// together.
+    pub(super) async fn write_to<W: AsyncWrite + Unpin>(self, mut writer: W) -> io::Result<()> {
+        let Self(mut queue) = self;
+        let mut waiting = Vec::with_capacity(WRITE_MESSAGES);
+        let mut later = FuturesUnordered::new();
+        let mut text = String::new();
+        let mut is_open = true;
+        while is_open || !later.is_empty() {
+            tokio::select! {
+                biased;
+                Some(answer) = later.next() => {
+                    waiting.extend(ready(answer));
+                    // Those that waited for the same moment.
+                    while waiting.len() < WRITE_MESSAGES
+                        && let Some(Some(answer)) = later.next().now_or_never()
+                    {
+                        waiting.extend(ready(answer));
+                    }
+                }
+                count = queue.recv_many(&mut waiting, WRITE_MESSAGES), if is_open => {
+                    is_open = count > 0;
+                }
+            }
+            for outgoing in waiting.drain(..) {
+                match outgoing {
+                    Outgoing::Message(message) => {
+                        if text.len() >= WRITE_BYTES {
+                            writer.write_all(mem::take(&mut text).as_bytes()).await?;
+                        }
+                        message.write_json(&mut text);
+                        text.push('\n');
+                    }
+                    Outgoing::Later(after, answer) => later.push(after.map(|()| *answer)),
+                }
+            }
+            if !text.is_empty() {
+                writer.write_all(text.as_bytes()).await?;
+                writer.flush().await?;
+                text.clear();
+                text.shrink_to(WRITE_BYTES);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An answer that may be sent, if it is still wanted.
+fn ready(answer: Answer) -> Option<Outgoing> {
+    let (message, _place) = answer.open();
+    message.map(Outgoing::Message)
+}
