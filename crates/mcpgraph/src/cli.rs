@@ -177,15 +177,26 @@ enum Threads {
     PerCore,
 }
 
+/// How many tasks run on the one thread before it looks for what other threads woke: records that are
+/// committed. Whoever waits for one is answered while the next calls are at work, not after them.
+const TASKS_BETWEEN_LOOKS: u32 = 4;
+
 /// Runs everything that waits.
 fn block_on<T>(
     threads: Threads,
     work: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
     let mut builder = match threads {
-        Threads::One => tokio::runtime::Builder::new_current_thread(),
+        Threads::One => {
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            builder.global_queue_interval(TASKS_BETWEEN_LOOKS);
+            builder
+        }
         Threads::PerCore => tokio::runtime::Builder::new_multi_thread(),
     };
+    // This thread, and those of the runtime, use memory again that calls gave back.
+    mcpgraph_memory::begin();
+    builder.on_thread_start(mcpgraph_memory::begin).on_thread_stop(mcpgraph_memory::end);
     let runtime = builder.enable_all().build()?;
     let outcome = runtime.block_on(work);
     // An evaluation that cannot be interrupted must not keep the process alive.

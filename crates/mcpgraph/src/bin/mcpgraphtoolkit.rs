@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+use mcpgraph_memory::Keeping;
+
+#[global_allocator]
+static MEMORY: Keeping = Keeping;
+
 fn main() -> ExitCode {
     mcpgraph::cli::toolkit_main()
 }
