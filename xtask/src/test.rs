@@ -24,11 +24,11 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     let mut step = |name: &str, action: &dyn Fn() -> anyhow::Result<()>| {
         eprintln!("\n── {name}");
         let started = Instant::now();
-        let result = action();
-        if let Err(error) = &result {
-            eprintln!("error: {error:#}");
+        let error = action().err();
+        if error.is_some() {
+            eprintln!("FAILED: {name}; why is said again at the end");
         }
-        summary.push((name.to_owned(), started.elapsed(), result.is_ok()));
+        summary.push((name.to_owned(), started.elapsed(), error));
     };
 
     step("test environment", &|| setup_tests::run(workspace));
@@ -56,12 +56,17 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
         eprintln!("\n── dependencies\nskipped: cargo-deny is not installed");
     }
 
+    for (name, _, error) in &summary {
+        if let Some(error) = error {
+            eprintln!("\n── {name}: FAILED\n{error:#}");
+        }
+    }
     eprintln!();
-    for (name, took, passed) in &summary {
-        let verdict = if *passed { "passed" } else { "FAILED" };
+    for (name, took, error) in &summary {
+        let verdict = if error.is_none() { "passed" } else { "FAILED" };
         eprintln!("{verdict}  {name:<20} {:>7.1} s", took.as_secs_f64());
     }
-    let failed = summary.iter().filter(|(_, _, passed)| !passed).count();
+    let failed = summary.iter().filter(|(_, _, error)| error.is_some()).count();
     if failed > 0 {
         bail!("{failed} of {} steps failed", summary.len());
     }
