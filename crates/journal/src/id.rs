@@ -2,6 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use uuid::Uuid;
+use uuid::fmt::Simple;
 
 /// Names a run. Ids made later sort later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +18,11 @@ impl RunId {
     /// The id with these bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))
+    }
+
+    /// Its hexadecimal digits.
+    pub(crate) fn digits<'a>(&self, room: &'a mut [u8; Simple::LENGTH]) -> &'a str {
+        self.0.as_simple().encode_lower(room)
     }
 
     /// Its bytes, which sort as it does.

@@ -16,3 +16,8 @@ pub(crate) fn key(run: i64, seq: u64) -> i64 {
 pub(crate) fn seq_of(key: i64) -> u64 {
     (key as u64) & (MAX_EVENTS - 1)
 }
+
+/// The number of the run a key belongs to.
+pub(crate) fn run_of(key: i64) -> i64 {
+    key >> SEQ_BITS
+}

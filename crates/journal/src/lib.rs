@@ -24,6 +24,7 @@ mod examine;
 mod id;
 mod journal;
 mod keys;
+mod layout;
 mod liveness;
 mod mask;
 mod numbers;

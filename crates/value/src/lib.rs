@@ -15,6 +15,7 @@ mod number;
 mod ser;
 mod value;
 
+pub use json::write_text;
 pub use map::Map;
 pub use number::Number;
 pub use value::{Array, Object, Value};

@@ -1,11 +1,12 @@
-//! Events as lines of JSON.
+//! Events as lines of JSON, and requests.
 //!
-//! A line says everything of an event in words, so that `sqlite3` shows what happened. A payload is
+//! A line says everything of an event in words. A payload is
 //! a member with its value; with another mark after its name, it is something else:
 //! `out@` names a payload that stands by itself, `out~` says what is left of one that was larger
 //! than the limit, and `out$` is the JSON of one that nests too deep to stand inside another value.
 
 mod read;
+mod requests;
 mod write;
 
 use mcpgraph_engine::StepPath;
@@ -13,7 +14,8 @@ use mcpgraph_engine::StepPath;
 use crate::JournalError;
 
 pub(crate) use read::{Fetch, outline, path, read_event};
-pub(crate) use write::{Place, write_event, write_text};
+pub(crate) use requests::{read_request, write_request};
+pub(crate) use write::{Place, write_event};
 
 /// An event without its payloads: what is needed to follow the course of a run.
 #[derive(serde::Deserialize)]

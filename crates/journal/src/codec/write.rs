@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use mcpgraph_engine::{ErrorKind, PauseReason, StepId, StepPath};
+use mcpgraph_value::write_text;
 
 use super::names;
 use crate::{Payload, StoredError, StoredEvent};
@@ -15,6 +16,13 @@ pub(crate) trait Place {
     -> Result<(), Self::Error>;
 }
 
+/// The name of a member, with what stands around it. Names are words of ours and need no escapes.
+macro_rules! name {
+    ($name:literal) => {
+        concat!(",\"", $name, "\":").as_bytes()
+    };
+}
+
 /// Writes an event on one line, without its end.
 pub(crate) fn write_event<P: Place>(
     out: &mut Vec<u8>,
@@ -24,56 +32,59 @@ pub(crate) fn write_event<P: Place>(
     match event {
         StoredEvent::Started { tool, digest, input, given } => {
             begin(out, names::STARTED);
-            text(out, "tool", tool);
-            text(out, "digest", &digest.to_string());
-            number(out, "seed", given.seed);
-            number(out, "clock", given.clock);
+            text(out, name!("tool"), tool);
+            out.extend_from_slice(name!("digest"));
+            out.push(b'"');
+            out.extend_from_slice(&digest.hex());
+            out.push(b'"');
+            number(out, name!("seed"), given.seed);
+            number(out, name!("clock"), given.clock);
             member(out, place, "in", input)?;
         }
         StoredEvent::StepStarted { step, path, node, kind, input, item_name, began, at } => {
             begin(out, names::STEP);
-            number(out, "s", *step);
+            number(out, name!("s"), *step);
             // A step of the tool itself mostly stands where its number says.
             if !is_place_of(path, *step) {
-                text(out, "path", &path.to_string());
+                text(out, name!("path"), &path.to_string());
             }
-            text(out, "node", node);
-            text(out, "kind", kind);
+            text(out, name!("node"), node);
+            text(out, name!("kind"), kind);
             if let Some(name) = item_name {
-                text(out, "item", name);
+                text(out, name!("item"), name);
             }
             if began != at {
-                time(out, "began", *began);
+                time(out, name!("began"), *began);
             }
-            time(out, "at", *at);
+            time(out, name!("at"), *at);
             if let Some(input) = input {
                 member(out, place, "in", input)?;
             }
         }
         StoredEvent::StepFinished { step, output, edge, at } => {
             begin(out, names::DONE);
-            number(out, "s", *step);
+            number(out, name!("s"), *step);
             if let Some(edge) = edge {
-                text(out, "to", edge);
+                text(out, name!("to"), edge);
             }
-            time(out, "at", *at);
+            time(out, name!("at"), *at);
             member(out, place, "out", output)?;
         }
         StoredEvent::StepFailed { step, error, edge, at } => {
             begin(out, names::FAILED);
-            number(out, "s", *step);
+            number(out, name!("s"), *step);
             if let Some(edge) = edge {
-                text(out, "to", edge);
+                text(out, name!("to"), edge);
             }
-            time(out, "at", *at);
+            time(out, name!("at"), *at);
             failure(out, place, error)?;
         }
         StoredEvent::Retrying { step, attempt, delay, error, at } => {
             begin(out, names::RETRY);
-            number(out, "s", *step);
-            number(out, "attempt", u64::from(*attempt));
-            time(out, "delay", *delay);
-            time(out, "at", *at);
+            number(out, name!("s"), *step);
+            number(out, name!("attempt"), u64::from(*attempt));
+            time(out, name!("delay"), *delay);
+            time(out, name!("at"), *at);
             failure(out, place, error)?;
         }
         StoredEvent::Paused { why, at } => {
@@ -84,34 +95,34 @@ pub(crate) fn write_event<P: Place>(
                 PauseReason::Before(node) => ("before", Some(node)),
                 PauseReason::After(node) => ("after", Some(node)),
             };
-            text(out, "why", why);
+            text(out, name!("why"), why);
             if let Some(node) = node {
-                text(out, "node", node);
+                text(out, name!("node"), node);
             }
-            time(out, "at", *at);
+            time(out, name!("at"), *at);
         }
         StoredEvent::Resumed { waited, at } => {
             begin(out, names::RESUMED);
-            time(out, "waited", *waited);
-            time(out, "at", *at);
+            time(out, name!("waited"), *waited);
+            time(out, name!("at"), *at);
         }
         StoredEvent::OutputChanged { scope, node, output, at } => {
             begin(out, names::CHANGED);
-            text(out, "path", &scope.to_string());
-            text(out, "node", node);
-            time(out, "at", *at);
+            text(out, name!("path"), &scope.to_string());
+            text(out, name!("node"), node);
+            time(out, name!("at"), *at);
             member(out, place, "out", output)?;
         }
         StoredEvent::Log { step, level, message, at } => {
             begin(out, names::LOG);
-            number(out, "s", *step);
-            text(out, "level", level.name());
-            time(out, "at", *at);
+            number(out, name!("s"), *step);
+            text(out, name!("level"), level.name());
+            time(out, name!("at"), *at);
             member(out, place, "msg", message)?;
         }
         StoredEvent::Finished { outcome, at } => {
             begin(out, names::FINISHED);
-            time(out, "at", *at);
+            time(out, name!("at"), *at);
             match outcome {
                 Ok(output) => member(out, place, "out", output)?,
                 Err(error) => failure(out, place, error)?,
@@ -132,13 +143,13 @@ fn failure<P: Place>(
     place: &mut P,
     error: &StoredError,
 ) -> Result<(), P::Error> {
-    text(out, "error", error.kind.name());
+    text(out, name!("error"), error.kind.name());
     if let ErrorKind::ProtocolError { code } = error.kind {
-        key(out, "code");
+        out.extend_from_slice(name!("code"));
         write_number(out, code);
     }
     if let Some(node) = &error.node {
-        text(out, "errorNode", node);
+        text(out, name!("errorNode"), node);
     }
     member(out, place, "msg", &error.message)?;
     if let Some(data) = &error.data {
@@ -163,32 +174,24 @@ fn begin(out: &mut Vec<u8>, name: &str) {
     out.push(b'"');
 }
 
-/// Names are words of ours and need no escapes.
-fn key(out: &mut Vec<u8>, name: &str) {
-    out.extend_from_slice(b",\"");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\":");
-}
-
-fn text(out: &mut Vec<u8>, name: &str, text: &str) {
-    key(out, name);
+#[inline]
+fn text(out: &mut Vec<u8>, name: &[u8], text: &str) {
+    out.extend_from_slice(name);
     write_text(out, text);
 }
 
-fn number(out: &mut Vec<u8>, name: &str, number: u64) {
-    key(out, name);
+#[inline]
+fn number(out: &mut Vec<u8>, name: &[u8], number: u64) {
+    out.extend_from_slice(name);
     write_number(out, number);
 }
 
-fn time(out: &mut Vec<u8>, name: &str, time: Duration) {
-    number(out, name, u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
+#[inline]
+fn time(out: &mut Vec<u8>, name: &[u8], time: Duration) {
+    let micros = time.as_secs().saturating_mul(1_000_000);
+    number(out, name, micros.saturating_add(u64::from(time.subsec_micros())));
 }
 
-fn write_number(out: &mut Vec<u8>, number: impl itoa::Integer) {
+pub(super) fn write_number(out: &mut Vec<u8>, number: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-}
-
-/// Writes a string of JSON.
-pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
-    serde_json::to_writer(out, text).unwrap_or_default();
 }

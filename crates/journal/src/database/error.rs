@@ -55,7 +55,13 @@ impl From<tokio_postgres::Error> for DatabaseError {
 impl DatabaseError {
     /// Whether there was something already that may be there only once.
     pub(crate) fn is_conflict(&self) -> bool {
-        matches!(self, Self::Postgres(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
+        match self {
+            Self::Postgres(error) => error.code() == Some(&SqlState::UNIQUE_VIOLATION),
+            Self::Sqlite(error) => {
+                error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
+            }
+            _ => false,
+        }
     }
 
     /// Whether SQLite is busy with another process.

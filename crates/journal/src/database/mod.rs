@@ -206,23 +206,6 @@ impl Connection {
         self.first(sql, values, |row| row.get(0))
     }
 
-    /// The condition that a name matches a pattern that [`Self::glob`] made.
-    pub(crate) fn matches_glob(&self) -> &'static str {
-        match self {
-            Self::Sqlite(_) => "name GLOB #",
-            Self::Postgres(_) => "name ~ #",
-        }
-    }
-
-    /// A pattern with `*` and `?` as the database has it.
-    pub(crate) fn glob(&self, pattern: &str) -> String {
-        match self {
-            // Brackets are something there, too.
-            Self::Sqlite(_) => pattern.replace('[', "[[]"),
-            Self::Postgres(_) => postgres::glob(pattern),
-        }
-    }
-
     /// Tells other processes that runs changed, where they could not know.
     pub(crate) fn tell(&self, runs: impl ExactSizeIterator<Item = RunId>) -> Result<()> {
         match self {

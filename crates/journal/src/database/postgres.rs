@@ -285,21 +285,3 @@ fn wait<T: Send + 'static>(
 fn owned(values: &[Bound<'_>]) -> Vec<Owned> {
     values.iter().map(Owned::from).collect()
 }
-
-/// A pattern with `*` and `?` as a regular expression.
-pub(super) fn glob(pattern: &str) -> String {
-    let mut expression = "^".to_owned();
-    for character in pattern.chars() {
-        match character {
-            '*' => expression.push_str(".*"),
-            '?' => expression.push('.'),
-            letter if letter.is_alphanumeric() || letter == '_' => expression.push(letter),
-            other => {
-                expression.push('\\');
-                expression.push(other);
-            }
-        }
-    }
-    expression.push('$');
-    expression
-}

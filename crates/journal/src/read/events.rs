@@ -1,4 +1,3 @@
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
@@ -7,12 +6,10 @@ use mcpgraph_value::Value;
 use super::row::expect;
 use crate::codec::{Fetch, outline, read_event};
 use crate::database::{self, Connection, Row, bound};
-use crate::keys::{MAX_EVENTS, key, seq_of};
+use crate::keys::{MAX_EVENTS, key, run_of, seq_of};
+use crate::layout::{self, Layout, MAX_STORED_BYTES};
 use crate::tracker::Tracker;
 use crate::{Digest, Journal, JournalError, RunId, StoredEvent};
-
-/// The largest payload that is taken out of the store.
-pub(crate) const MAX_STORED_BYTES: usize = 256 * 1024 * 1024;
 
 /// How many rows of events are asked for together.
 const MAX_ROWS_AT_ONCE: i64 = 64;
@@ -60,34 +57,6 @@ pub(crate) fn payload(row: &Row<'_>) -> database::Result<Option<String>> {
     Ok(json.and_then(|json| String::from_utf8(json).ok()))
 }
 
-/// Goes through the lines of a row of events, which has them second and says third whether they are
-/// compressed.
-fn each_line(
-    first: u64,
-    row: &Row<'_>,
-    mut look: impl FnMut(u64, &str) -> Result<ControlFlow<()>, JournalError>,
-) -> Result<ControlFlow<()>, JournalError> {
-    let events = row.bytes(1)?;
-    let lines = if row.get(2)? { unpack_lines(events) } else { Some(events.into()) };
-    let lines = lines.as_deref().and_then(|lines| std::str::from_utf8(lines).ok());
-    let lines = lines.ok_or_else(|| JournalError::Damaged("a row of events".to_owned()))?;
-    for (seq, line) in (first..).zip(lines.split('\n')) {
-        if look(seq, line)?.is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
-    }
-    Ok(ControlFlow::Continue(()))
-}
-
-/// The lines of a row of events that is compressed.
-fn unpack_lines(packed: &[u8]) -> Option<Cow<'_, [u8]>> {
-    let (size, packed) = lz4_flex::block::uncompressed_size(packed).ok()?;
-    if size > MAX_STORED_BYTES {
-        return None;
-    }
-    lz4_flex::block::decompress(packed, size).ok().map(Cow::Owned)
-}
-
 impl<'c> RunReader<'c> {
     pub(crate) fn new(connection: &'c Connection, no: i64) -> Self {
         Self { connection, no, decoded: Cell::new(0) }
@@ -100,9 +69,9 @@ impl<'c> RunReader<'c> {
         mut look: impl FnMut(u64, &str) -> Result<ControlFlow<()>, JournalError>,
     ) -> Result<(), JournalError> {
         let (mut wanted, last) = (key(self.no, from), key(self.no, MAX_EVENTS - 1));
-        let sql = "SELECT max(key) FROM chunks WHERE key BETWEEN ?1 AND ?2";
-        let before = self.connection.value::<Option<i64>>(sql, bound![key(self.no, 0), wanted])?;
-        if let Some(before) = before.flatten() {
+        // The row it stands in, which may be one that begins with a run before; or one of another run.
+        let sql = "SELECT max(key) FROM chunks WHERE key <= ?1";
+        if let Some(before) = self.connection.value::<Option<i64>>(sql, bound![wanted])?.flatten() {
             wanted = before;
         }
         // A file of an older format does not say whether a row is compressed; there, none is.
@@ -119,7 +88,7 @@ impl<'c> RunReader<'c> {
                 rows += 1;
                 let first: i64 = row.get(0)?;
                 wanted = first + 1;
-                let flow = each_line(seq_of(first), row, |seq, line| {
+                let flow = self.each_line(first, row, |seq, line| {
                     if seq < from { Ok(ControlFlow::Continue(())) } else { look(seq, line) }
                 })?;
                 stopped = flow.is_break();
@@ -130,6 +99,36 @@ impl<'c> RunReader<'c> {
             }
             at_once = (at_once * 4).min(MAX_ROWS_AT_ONCE);
         }
+    }
+
+    /// Goes through the lines of the run in a row with this key, which has them second and their
+    /// layout third.
+    fn each_line(
+        &self,
+        key: i64,
+        row: &Row<'_>,
+        mut look: impl FnMut(u64, &str) -> Result<ControlFlow<()>, JournalError>,
+    ) -> Result<ControlFlow<()>, JournalError> {
+        let damaged = || JournalError::Damaged("a row of events".to_owned());
+        let layout = Layout::of(row.get(2)?).ok_or_else(damaged)?;
+        let ahead = usize::try_from(self.no - run_of(key)).map_err(|_| damaged())?;
+        if ahead > 0 && layout != Layout::Bundled {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let text = layout::unpack(row.bytes(1)?, layout).ok_or_else(damaged)?;
+        let lines = match layout {
+            Layout::Bundled => layout::sections(&text).nth(ahead).unwrap_or_default(),
+            Layout::Lines | Layout::Packed => &*text,
+        };
+        if lines.is_empty() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        for (seq, line) in (seq_of(key)..).zip(lines.split('\n')) {
+            if look(seq, line)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// One event.

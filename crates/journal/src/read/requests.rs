@@ -1,36 +1,56 @@
 //! The log of requests.
 
-use std::time::Duration;
+use std::ops::ControlFlow;
 
-use super::row::time;
-use crate::database::{self, Bound, Connection, Row};
-use crate::write::micros;
-use crate::{
-    Journal, JournalError, KeptRequest, Request, RequestFilter, RequestListing, RequestStatus,
-    RequestToken, RunId,
-};
+use crate::codec::read_request;
+use crate::database::bound;
+use crate::write::{micros, request_lines};
+use crate::{Journal, JournalError, KeptRequest, Request, RequestFilter, RequestListing};
 
-/// What [`kept`] reads, in its order.
-const COLUMNS: &str =
-    "no, at, duration, method, name, server, status, code, token, token_name, client, run";
+/// The rows of a file of an older format, where each request has one.
+const OLDER: &str = "SELECT no, json_array(at, duration, method, name, server, status, code, token,
+    token_name, client, nullif(lower(hex(run)), '')), 0 FROM requests";
+
+/// How many rows are asked for together.
+const ROWS_AT_ONCE: i64 = 64;
 
 impl Journal {
     /// Requests, the newest first.
     pub fn requests(&self, filter: &RequestFilter) -> Result<RequestListing, JournalError> {
         self.read(|connection| {
-            // A file of an older format that nobody has written to since has none.
-            if connection.format()? < 3 {
-                return Ok(RequestListing { requests: Vec::new(), next: None });
+            // A file may be of an older format that nobody has written to since.
+            let rows = match connection.format()? {
+                ..3 => return Ok(RequestListing { requests: Vec::new(), next: None }),
+                3..9 => OLDER,
+                _ => "SELECT no, requests, packed FROM request_log",
+            };
+            let sql = format!("{rows} WHERE no < ?1 ORDER BY no DESC LIMIT ?2");
+            let end = filter.before.and_then(|before| i64::try_from(before).ok());
+            let end = end.unwrap_or(i64::MAX);
+            let (mut requests, mut before) = (Vec::new(), end);
+            loop {
+                let mut rows = 0;
+                connection.each(&sql, bound![before, ROWS_AT_ONCE], |row| {
+                    rows += 1;
+                    before = row.get(0)?;
+                    let lines = request_lines(row)?;
+                    let numbered: Vec<(i64, &str)> = (before..end).zip(lines.split('\n')).collect();
+                    for (no, line) in numbered.into_iter().rev() {
+                        let request = read_request(line)?;
+                        if filter.fits(&request) {
+                            requests.push(KeptRequest { no: no.unsigned_abs(), request });
+                        }
+                        // One more tells whether there are more.
+                        if requests.len() > filter.limit {
+                            return Ok(ControlFlow::Break(()));
+                        }
+                    }
+                    Ok::<_, JournalError>(ControlFlow::Continue(()))
+                })?;
+                if rows < ROWS_AT_ONCE || requests.len() > filter.limit {
+                    break;
+                }
             }
-            let glob = filter.name.as_deref().map(|pattern| connection.glob(pattern));
-            let (condition, mut values) = condition(connection, filter, glob.as_deref());
-            // One more tells whether there are more.
-            values.push(filter.limit.saturating_add(1).into());
-            let sql = format!(
-                "SELECT {COLUMNS} FROM requests WHERE {condition} ORDER BY no DESC LIMIT ?{}",
-                values.len()
-            );
-            let mut requests = connection.all(&sql, &values, kept)?;
             let has_more = requests.len() > filter.limit;
             requests.truncate(filter.limit);
             let last = requests.last().map(|last| last.no).or(filter.before);
@@ -39,59 +59,77 @@ impl Journal {
     }
 }
 
-/// What of the filter has to hold, and the values for it; `glob` is its pattern for names.
-fn condition<'a>(
-    connection: &Connection,
-    filter: &'a RequestFilter,
-    glob: Option<&'a str>,
-) -> (String, Vec<Bound<'a>>) {
-    let text = |text: &'a Option<String>| text.as_deref().map(Bound::from);
-    let moment = |moment| Bound::from(micros(moment));
-    let duration = |limit: Duration| u64::try_from(limit.as_micros()).unwrap_or(u64::MAX);
-    let parts: [(&str, Option<Bound<'a>>); 9] = [
-        ("no < #", filter.before.map(Bound::from)),
-        ("# IN (token, token_name)", text(&filter.token)),
-        ("method = #", text(&filter.method)),
-        (connection.matches_glob(), glob.map(Bound::from)),
-        ("server = #", text(&filter.server)),
-        ("status = #", filter.status.map(|status| status.name().into())),
-        ("at >= #", filter.since.map(moment)),
-        ("at < #", filter.until.map(moment)),
-        ("duration > #", filter.slower_than.map(|limit| duration(limit).into())),
-    ];
-    let mut condition = "1 = 1".to_owned();
-    let mut values = Vec::new();
-    for (sql, value) in parts {
-        if let Some(value) = value {
-            values.push(value);
-            condition.push_str(" AND ");
-            condition.push_str(&sql.replace('#', &format!("?{}", values.len())));
-        }
+impl RequestFilter {
+    /// Whether everything that is given fits a request.
+    fn fits(&self, request: &Request) -> bool {
+        let is = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
+        };
+        let token = request.token.as_ref();
+        let (id, name) =
+            (token.map(|token| &*token.id), token.and_then(|token| token.name.as_deref()));
+        let at = micros(request.at);
+        (is(&self.token, id) || is(&self.token, name))
+            && is(&self.method, Some(&request.method))
+            && is(&self.server, request.server.as_deref())
+            && self.status.is_none_or(|status| status == request.status)
+            && self.since.is_none_or(|since| at >= micros(since))
+            && self.until.is_none_or(|until| at < micros(until))
+            && self.slower_than.is_none_or(|limit| request.duration > limit)
+            && self.name.as_deref().is_none_or(|pattern| {
+                request.name.as_deref().is_some_and(|name| fits_pattern(pattern, name))
+            })
     }
-    (condition, values)
 }
 
-fn kept(row: &Row<'_>) -> database::Result<KeptRequest> {
-    let text = |column: usize| -> database::Result<Option<std::sync::Arc<str>>> {
-        Ok(row.get::<Option<String>>(column)?.map(Into::into))
-    };
-    let token = match text(8)? {
-        Some(id) => Some(RequestToken { id, name: text(9)? }),
-        None => None,
-    };
-    Ok(KeptRequest {
-        no: row.get::<i64>(0)?.unsigned_abs(),
-        request: Request {
-            at: time(row.get(1)?),
-            duration: Duration::from_micros(row.get::<i64>(2)?.unsigned_abs()),
-            method: row.get::<String>(3)?.into(),
-            name: text(4)?,
-            server: text(5)?,
-            status: RequestStatus::from_name(row.text(6)?).unwrap_or(RequestStatus::Error),
-            code: row.get(7)?,
-            token,
-            client: text(10)?,
-            run: row.get::<Option<[u8; 16]>>(11)?.map(RunId::from_bytes),
-        },
-    })
+/// Whether a text fits a pattern in which `*` is any text and `?` one character.
+fn fits_pattern(pattern: &str, text: &str) -> bool {
+    let (mut pattern, mut text) = (pattern.chars(), text.chars());
+    // After the latest `*`, and the rest of the text it was tried with.
+    let mut retry = None;
+    loop {
+        let (wanted, found) = (pattern.next(), text.clone().next());
+        match (wanted, found) {
+            (None, None) => return true,
+            (Some('*'), _) => retry = Some((pattern.clone(), text.clone())),
+            (Some('?'), Some(_)) => drop(text.next()),
+            (Some(wanted), Some(found)) if wanted == found => drop(text.next()),
+            _ => {
+                // The `*` stands for one character more.
+                let Some((after, rest)) = &mut retry else { return false };
+                if rest.next().is_none() {
+                    return false;
+                }
+                (pattern, text) = (after.clone(), rest.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_those_of_files() {
+        for (pattern, text, fits) in [
+            ("", "", true),
+            ("*", "", true),
+            ("a", "", false),
+            ("", "a", false),
+            ("files__*", "files__read", true),
+            ("files__*", "file__read", false),
+            ("*read", "files__read", true),
+            ("*re*d", "files__reread", true),
+            ("*re*x", "files__reread", false),
+            ("sl?w", "slöw", true),
+            ("sl?w", "slw", false),
+            ("?", "", false),
+            ("a[b]", "a[b]", true),
+            ("a[b]", "ab", false),
+            ("**a**", "bab", true),
+        ] {
+            assert_eq!(fits_pattern(pattern, text), fits, "{pattern} {text}");
+        }
+    }
 }

@@ -2,10 +2,10 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use mcpgraph_value::{Map, Value};
+use mcpgraph_value::{Map, Value, write_text};
 
 use super::{FORMAT, VERSION};
-use crate::codec::{Place, write_event, write_text};
+use crate::codec::{Place, write_event};
 use crate::read::RunReader;
 use crate::read::row::expect;
 use crate::write::write_truncated;

@@ -56,15 +56,22 @@ impl Journal {
             started: UNIX_EPOCH + read.started,
         };
         let masker = self.shared.masker();
-        batcher.transaction(&self.shared.options, &masker, |part| {
-            let mut state = RunState { lost: read.lost, ..RunState::default() };
-            let events = read.events.iter().map(|(seq, event)| (*seq, event));
-            part.write_run(&row, &mut state, false, events, |state| {
-                state.ended.get_or_insert(RunStatus::Interrupted);
+        batcher
+            .transaction(&self.shared.options, &masker, |part| {
+                let mut state = RunState { lost: read.lost, ..RunState::default() };
+                let events = read.events.iter().map(|(seq, event)| (*seq, event));
+                Ok(part.write_run(row, &mut state, false, events, |state| {
+                    state.ended.get_or_insert(RunStatus::Interrupted);
+                })?)
+            })
+            .map_err(|error| match error {
+                // Another process was faster.
+                JournalError::Database(error) if error.is_conflict() => {
+                    JournalError::Exists(read.id)
+                }
+                other => other,
             })?;
-            // Another process was faster; what it wrote is in the file once this one is done.
-            if state.refused { Err(JournalError::Exists(read.id)) } else { Ok(read.id) }
-        })
+        Ok(read.id)
     }
 }
 

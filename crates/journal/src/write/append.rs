@@ -13,15 +13,8 @@ impl Journal {
     /// Begins a run that no process holds, with its first events. They are in the store when this
     /// returns.
     pub fn begin_unheld(&self, run: &NewRun, events: Vec<Event>) -> Result<(), JournalError> {
-        let row = RowOf {
-            id: run.id,
-            tool: &run.tool,
-            digest: run.digest,
-            definition: run.definition.as_ref(),
-            origin: &run.origin,
-            started: run.started,
-        };
-        self.write_unheld(run.id, |part| write(part, &row, RunState::default(), events))
+        let row = RowOf::of(run);
+        self.write_unheld(run.id, |part| write(part, row, RunState::default(), events))
     }
 
     /// Adds events to a run that no process holds. They are in the store when this returns. A run
@@ -56,7 +49,7 @@ impl Journal {
                 origin: &known.origin,
                 started: known.started,
             };
-            write(part, &row, state, events)
+            write(part, row, state, events)
         })
     }
 
@@ -86,7 +79,7 @@ impl Journal {
 
 fn write(
     part: &mut Part<'_>,
-    row: &RowOf<'_>,
+    row: RowOf<'_>,
     mut state: RunState,
     events: Vec<Event>,
 ) -> Result<(), JournalError> {

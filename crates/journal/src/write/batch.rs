@@ -2,30 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::bundle::Bundle;
 use super::chunk::{Chunk, ChunkRows, INSERT_CHUNK};
 use super::live::Live;
 use super::payloads::{PayloadWriter, Rows};
 use super::queue::{Item, Series};
 use super::remove::remove_data;
 use super::requests;
+use super::row::{self, NewRow, RowOf};
 use super::state::RunState;
 use super::whole::Whole;
-use crate::database::{Access, Connection, DatabaseError, Repeated, Result, bound};
+use crate::database::{Access, Bound, Connection, DatabaseError, Repeated, Result, bound};
 use crate::keys::{MAX_EVENTS, key};
 use crate::mask::Masker;
-use crate::{Digest, JournalOptions, Origin, RunId, RunStatus, StoredEvent, numbers};
-
-macro_rules! insert_run {
-    () => {
-        "INSERT INTO runs (no, id, change, started, duration, status, writer, steps, events, lost,
-             tool, digest, definition, reached_step, reached_node, error, face, client, protocol,
-             traceparent, tracestate, parent, parent_step, around, principal)
-         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-             ?19, ?20, ?21, ?22, ?23, ?24)"
-    };
-}
+use crate::{Digest, JournalOptions, RunStatus, StoredEvent, numbers};
 
 /// After how many events a snapshot is taken, or more where it would be large.
 const SNAPSHOT_EVERY: u64 = 128;
@@ -36,12 +27,6 @@ const MAX_DEFINITIONS: usize = 16;
 /// What runs have come to.
 pub(crate) type States = Vec<(Arc<Live>, RunState)>;
 
-/// Makes the row of a run.
-const INSERT_RUN: &str = concat!(insert_run!());
-
-/// The same, unless another run has its id.
-const INSERT_NEW_RUN: &str = concat!(insert_run!(), " ON CONFLICT (id) DO NOTHING");
-
 /// Writes transactions.
 pub(crate) struct Batcher {
     pub(crate) connection: Connection,
@@ -49,6 +34,7 @@ pub(crate) struct Batcher {
     pub(crate) writer: Option<i64>,
     definitions: Definitions,
     chunk: Chunk,
+    bundle: Bundle,
     /// The latest attempt failed because there was something already.
     was_refused: bool,
     /// How many attempts there were to write something.
@@ -64,16 +50,6 @@ struct Definitions {
     masked_by: Option<Arc<Masker>>,
 }
 
-/// What the row of a run says from its beginning on.
-pub(crate) struct RowOf<'a> {
-    pub(crate) id: RunId,
-    pub(crate) tool: &'a str,
-    pub(crate) digest: Digest,
-    pub(crate) definition: Option<&'a Arc<str>>,
-    pub(crate) origin: &'a Origin,
-    pub(crate) started: SystemTime,
-}
-
 /// A transaction under way.
 pub(crate) struct Part<'a> {
     connection: &'a Connection,
@@ -82,7 +58,10 @@ pub(crate) struct Part<'a> {
     writer: Option<i64>,
     definitions: &'a mut Definitions,
     chunk: &'a mut Chunk,
+    bundle: &'a mut Bundle,
     /// Adds the row of a run.
+    run: Repeated<'a>,
+    /// Adds the rows of several.
     runs: Repeated<'a>,
     /// Adds a row of events.
     chunks: Repeated<'a>,
@@ -90,8 +69,8 @@ pub(crate) struct Part<'a> {
     stored: HashSet<Digest>,
     /// The next of [`numbers`].
     next: i64,
-    /// New runs are taken to have ids that no other has. Where answers take their time it is not
-    /// asked for each, and everything is done again if that was wrong.
+    /// New runs are taken to have ids that no other has. It is not asked for each, and everything is
+    /// done again if that was wrong.
     trusts_ids: bool,
 }
 
@@ -100,20 +79,18 @@ struct Group<'a> {
     run: &'a Arc<Live>,
     /// Its events, in order.
     parts: Vec<&'a Series>,
-    /// Or all of it, made ready.
-    whole: Option<&'a Whole>,
     /// Something has to be noted of it.
     settles: bool,
 }
 
 impl Batcher {
     pub(crate) fn new(connection: Connection, writer: Option<i64>) -> Self {
-        let (definitions, chunk) = (Definitions::default(), Chunk::default());
         Self {
             connection,
             writer,
-            definitions,
-            chunk,
+            definitions: Definitions::default(),
+            chunk: Chunk::default(),
+            bundle: Bundle::default(),
             was_refused: false,
             attempts: 0,
             unsure: None,
@@ -127,22 +104,25 @@ impl Batcher {
         masker: &Arc<Masker>,
         body: impl FnOnce(&mut Part<'_>) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        let (writer, definitions, chunk) = (self.writer, &mut self.definitions, &mut self.chunk);
-        let trusts_ids = !self.connection.answers_at_once() && !self.was_refused;
+        let Self { connection, writer, definitions, chunk, bundle, .. } = self;
+        let trusts_ids = !self.was_refused;
         // A transaction that failed may have left something there.
         chunk.clear();
-        self.connection.transaction(Access::Write, |connection| {
+        bundle.clear();
+        connection.transaction(Access::Write, |connection| {
             let next = numbers::latest(connection)? + 1;
             let stored = HashSet::new();
-            let insert_run = if trusts_ids { INSERT_RUN } else { INSERT_NEW_RUN };
+            let insert_run = if trusts_ids { &*row::INSERT } else { &*row::INSERT_NEW };
             body(&mut Part {
                 connection,
                 options,
                 masker,
-                writer,
+                writer: *writer,
                 definitions,
                 chunk,
-                runs: Repeated::new(connection, insert_run),
+                bundle,
+                run: Repeated::new(connection, insert_run),
+                runs: Repeated::new(connection, &row::INSERT_SEVERAL),
                 chunks: Repeated::new(connection, INSERT_CHUNK),
                 stored,
                 next,
@@ -171,14 +151,17 @@ impl Batcher {
             if !part.connection.answers_at_once() {
                 items.extend(more());
             }
-            let groups = group(items);
+            let (groups, wholes) = group(items);
             let noted = items.iter().filter_map(|item| match item {
                 Item::Request(request) => Some(&**request),
                 _ => None,
             });
             requests::insert(part.connection, noted, part.masker)?;
-            let states =
-                groups.iter().map(|group| part.write_group(group)).collect::<Result<States>>()?;
+            let mut states = States::with_capacity(groups.len() + wholes.len());
+            for group in &groups {
+                states.push(part.write_group(group)?);
+            }
+            part.write_wholes(&wholes, &mut states)?;
             if !part.connection.answers_at_once() {
                 let sql = "UPDATE writers SET batch = ?1, seen = now() WHERE no = ?2";
                 part.connection.execute_later(sql, bound![attempt, part.writer])?;
@@ -203,35 +186,41 @@ impl Batcher {
         Ok(self.unsure.take().filter(|_| latest == Some(self.attempts)))
     }
 
+    /// Whether the latest attempt failed because something was there already. The next one asks.
+    pub(crate) fn was_refused(&self) -> bool {
+        self.was_refused
+    }
+
     /// Nobody wants to know any more what the latest attempt came to.
     pub(crate) fn give_up(&mut self) {
         self.unsure = None;
     }
 }
 
-/// Puts what belongs to one run together; the runs stay in the order they came.
-fn group(items: &[Item]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::with_capacity(items.len());
-    let mut places: HashMap<u64, usize> = HashMap::with_capacity(items.len());
+/// Puts what belongs to one run together, and those apart of which all was made ready. Of either the
+/// runs stay in the order they came.
+fn group(items: &[Item]) -> (Vec<Group<'_>>, Vec<&Whole>) {
+    let (mut groups, mut wholes): (Vec<Group<'_>>, Vec<&Whole>) = Default::default();
+    let mut places: HashMap<u64, usize> = HashMap::new();
     for item in items {
-        let run = match item {
-            Item::Series(part) => &part.run,
-            Item::Whole(whole) => &whole.run,
-            Item::Settle(run) => run,
+        let (run, part) = match item {
+            Item::Series(part) => (&part.run, Some(part)),
+            Item::Settle(run) => (run, None),
+            Item::Whole(whole) => {
+                wholes.push(whole);
+                continue;
+            }
             Item::Lost(_) | Item::Request(_) => continue,
         };
         let place = *places.entry(run.ordinal).or_insert_with(|| {
-            groups.push(Group { run, parts: Vec::new(), whole: None, settles: false });
+            groups.push(Group { run, parts: Vec::new(), settles: false });
             groups.len() - 1
         });
         let group = &mut groups[place];
-        match item {
-            Item::Series(part) => group.parts.push(part),
-            Item::Whole(whole) => group.whole = Some(whole),
-            _ => group.settles = true,
-        }
+        group.parts.extend(part);
+        group.settles |= part.is_none();
     }
-    groups
+    (groups, wholes)
 }
 
 impl Group<'_> {
@@ -260,22 +249,10 @@ impl<'a> Part<'a> {
             state.refused = true;
             return Ok((Arc::clone(run), state));
         }
-        let row = RowOf {
-            id: run.new.id,
-            tool: &run.new.tool,
-            digest: run.new.digest,
-            definition: run.new.definition.as_ref(),
-            origin: &run.new.origin,
-            started: run.new.started,
-        };
-        if let Some(whole) = group.whole {
-            state = RunState { lost: state.lost, ..(*whole.state).clone() };
-            self.write_whole(&row, &whole.lines, &mut state)?;
-            return Ok((Arc::clone(run), state));
-        }
+        let row = RowOf::of(&run.new);
         let is_over = run.is_over() && group.settles;
         let is_whole = state.no.is_none() && group.is_whole();
-        self.write_run(&row, &mut state, is_whole, group.events(), |state| {
+        self.write_run(row, &mut state, is_whole, group.events(), |state| {
             if !is_over {
                 return;
             }
@@ -304,7 +281,7 @@ impl<'a> Part<'a> {
     /// that is whole and short gets no snapshot.
     pub(crate) fn write_run<'e>(
         &mut self,
-        row: &RowOf<'_>,
+        row: RowOf<'_>,
         state: &mut RunState,
         is_whole: bool,
         events: impl Iterator<Item = (u64, &'e StoredEvent)>,
@@ -357,62 +334,66 @@ impl<'a> Part<'a> {
         self.insert_new(no, row, state)
     }
 
-    /// Writes a run that has ended, all of which was made ready.
-    fn write_whole(&mut self, row: &RowOf<'_>, lines: &[u8], state: &mut RunState) -> Result<()> {
-        let no = self.next;
-        self.next += 1;
-        state.no = Some(no);
-        ChunkRows { insert: &mut self.chunks, run: no }.insert(0, lines)?;
-        self.insert_new(no, row, state)
+    /// Writes runs that have ended, all of which was made ready, and adds what they have come to.
+    fn write_wholes(&mut self, wholes: &[&Whole], states: &mut States) -> Result<()> {
+        for several in wholes.chunks(row::SEVERAL) {
+            let begin = states.len();
+            for whole in several {
+                let state = RunState {
+                    no: Some(self.next),
+                    lost: whole.run.lost(),
+                    ..RunState::clone(&whole.state)
+                };
+                self.next += 1;
+                states.push((Arc::clone(&whole.run), state));
+            }
+            let states = &mut states[begin..];
+            if self.trusts_ids && states.len() == row::SEVERAL {
+                let mut rows = Vec::with_capacity(row::SEVERAL);
+                for (run, state) in &*states {
+                    rows.push(self.row(RowOf::of(&run.new), state)?);
+                }
+                let values: Vec<Bound<'_>> = rows.iter().flat_map(NewRow::values).collect();
+                self.runs.execute_later(&values)?;
+            } else {
+                for (run, state) in &mut *states {
+                    if !self.insert(RowOf::of(&run.new), state)? {
+                        *state = RunState::refused();
+                    }
+                }
+            }
+            for (whole, (_, state)) in several.iter().zip(states) {
+                if let Some(no) = state.no {
+                    self.bundle.push(no, &whole.lines, &mut self.chunks)?;
+                }
+            }
+        }
+        self.bundle.flush(&mut self.chunks)
     }
 
-    fn insert_new(&mut self, no: i64, row: &RowOf<'_>, state: &mut RunState) -> Result<()> {
-        if !self.insert(no, row, state)? {
+    fn insert_new(&mut self, no: i64, row: RowOf<'_>, state: &mut RunState) -> Result<()> {
+        if !self.insert(row, state)? {
             // A record is never rewritten, so the one that was there stays.
             remove_data(self.connection, &(no..=no))?;
-            *state = RunState { refused: true, ..RunState::default() };
+            *state = RunState::refused();
         }
         Ok(())
     }
 
     /// Makes the row of a run; false if another run has its id.
-    fn insert(&mut self, no: i64, row: &RowOf<'_>, state: &RunState) -> Result<bool> {
-        let definition = row.definition.map(|text| self.define(text)).transpose()?;
-        let origin = row.origin;
-        let client = origin.client.as_deref().map(|client| self.masker.json_text(client));
-        let protocol = origin.protocol.as_deref().map(|protocol| self.masker.text(protocol));
-        let reached = state.reached.as_ref();
-        let values = bound![
-            no,
-            &row.id,
-            micros(row.started),
-            state.at.as_micros() as i64,
-            state.status().name(),
-            self.writer,
-            state.steps,
-            state.events,
-            state.lost,
-            row.tool,
-            &row.digest,
-            definition.as_ref(),
-            reached.map(|(step, _)| *step),
-            reached.map(|(_, node)| &**node),
-            state.error.as_deref(),
-            origin.face.name(),
-            client.as_deref(),
-            protocol.as_deref(),
-            origin.trace.as_ref().map(|trace| &*trace.traceparent),
-            origin.trace.as_ref().and_then(|trace| trace.tracestate.as_deref()),
-            origin.parent.as_ref().map(|parent| &parent.run),
-            origin.parent.as_ref().map(|parent| parent.from),
-            origin.around.as_ref(),
-            origin.principal.as_deref(),
-        ];
+    fn insert(&mut self, row: RowOf<'_>, state: &RunState) -> Result<bool> {
+        let row = self.row(row, state)?;
         if self.trusts_ids {
-            self.runs.execute_later(values)?;
+            self.run.execute_later(&row.values())?;
             return Ok(true);
         }
-        Ok(self.runs.execute(values)? > 0)
+        Ok(self.run.execute(&row.values())? > 0)
+    }
+
+    /// The row of a run whose definition is kept.
+    fn row<'r>(&mut self, row: RowOf<'r>, state: &'r RunState) -> Result<NewRow<'r>> {
+        let definition = row.definition.map(|text| self.define(text)).transpose()?;
+        Ok(NewRow::new(row, state, self.writer, definition, self.masker))
     }
 
     fn update(&self, no: i64, change: i64, state: &RunState) -> Result<()> {
@@ -484,10 +465,4 @@ impl Definitions {
         self.masked.push((Arc::clone(text), digest, Arc::clone(&masked)));
         (digest, masked)
     }
-}
-
-/// A time as the file has it: microseconds since 1970.
-pub(crate) fn micros(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

@@ -3,16 +3,13 @@ use crate::StoredEvent;
 use crate::codec::write_event;
 use crate::database::{Repeated, Result, bound};
 use crate::keys::key;
+use crate::layout;
 
 /// The most events in a row.
 pub(super) const MAX_EVENTS: u64 = 128;
 
 /// A row that is this long is full.
 const MAX_BYTES: usize = 128 * 1024;
-
-/// A row that is this long is compressed. Payloads often stand in several events, and a byte that
-/// is written costs more than one that is compressed.
-const MIN_PACKED_BYTES: usize = 1024;
 
 /// Writes a row.
 pub(crate) const INSERT_CHUNK: &str =
@@ -75,13 +72,7 @@ pub(crate) struct ChunkRows<'r, 'c> {
 impl ChunkRows<'_, '_> {
     /// Writes the lines of events from this one on.
     pub(crate) fn insert(&mut self, first: u64, lines: &[u8]) -> Result<()> {
-        let packed = (lines.len() >= MIN_PACKED_BYTES)
-            .then(|| lz4_flex::block::compress_prepend_size(lines))
-            .filter(|packed| packed.len() < lines.len());
-        self.insert.execute_later(bound![
-            key(self.run, first),
-            packed.as_deref().unwrap_or(lines),
-            packed.is_some()
-        ])
+        let (events, layout) = layout::pack(lines);
+        self.insert.execute_later(bound![key(self.run, first), &*events, layout as i64])
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Live {
     waited: AtomicU64,
     /// Somebody waits for what was recorded.
     waiting: AtomicBool,
+    /// And sleeps until it is woken.
+    asleep: AtomicBool,
     settling: Notify,
     /// How it ended, should the event that says so be lost.
     ended: Mutex<Option<(RunStatus, Duration)>>,
@@ -60,6 +62,7 @@ impl Live {
             is_over: AtomicBool::new(false),
             waited: AtomicU64::new(0),
             waiting: AtomicBool::new(false),
+            asleep: AtomicBool::new(false),
             settling: Notify::new(),
             ended: Mutex::new(None),
             state: Mutex::new(state),
@@ -106,13 +109,19 @@ impl Live {
     }
 
     /// Whether somebody waits for what was recorded.
-    pub(super) fn is_awaited(&self) -> bool {
-        self.waiting.load(Ordering::SeqCst)
+    fn is_awaited(&self) -> bool {
+        self.waiting.load(Ordering::Acquire)
     }
 
-    /// Everything below `seq` is in the file, or lost. Whoever waits for it has to be woken.
+    /// Whether whoever waits has to be woken.
+    pub(super) fn is_slept_for(&self) -> bool {
+        self.asleep.load(Ordering::SeqCst)
+    }
+
+    /// Everything below `seq` is in the file, or lost. Whoever sleeps until then has to be woken:
+    /// one that begins to sleep looks for this first.
     pub(crate) fn settle(&self, seq: u64) {
-        self.settled.fetch_max(seq, Ordering::AcqRel);
+        self.settled.fetch_max(seq, Ordering::SeqCst);
     }
 
     /// Wakes whoever waits.
@@ -143,7 +152,7 @@ impl Live {
         if self.lost() > 0 {
             return Some(false);
         }
-        (self.settled.load(Ordering::Acquire) >= seq).then_some(true)
+        (self.settled.load(Ordering::SeqCst) >= seq).then_some(true)
     }
 
     /// See [`crate::RunRecorder::committed`].
@@ -153,9 +162,8 @@ impl Live {
         last: Collected,
     ) -> impl Future<Output = bool> + Send + 'static {
         let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
-        let left = shared.options.wait.saturating_sub(waited);
-        let waits = !shared.is_stalled() && !left.is_zero();
-        // Whoever is waited for has to know before it can be done.
+        let patience = shared.options.wait.saturating_sub(waited);
+        let waits = !shared.is_stalled() && !patience.is_zero();
         let waiting = waits.then(|| Waiting::begin(Arc::clone(&self), Arc::clone(&shared)));
         if !last.events.is_empty() {
             shared.hand_over(&self, last, waits);
@@ -163,20 +171,22 @@ impl Live {
             shared.hurry();
         }
         let target = self.recorded();
+        let began = Instant::now();
         async move {
             if let Some(kept) = self.is_kept(target) {
                 return kept;
             }
-            if !waits {
-                shared.count_late();
-                return false;
-            }
-            let began = Instant::now();
-            while shared.is_calm() && began.elapsed() < LOOK {
+            while waits && shared.is_calm() && began.elapsed() < LOOK {
                 tokio::task::yield_now().await;
                 if let Some(kept) = self.is_kept(target) {
                     return kept;
                 }
+            }
+            // It may have been looked at for the first time only now.
+            let left = patience.saturating_sub(began.elapsed());
+            if !waits || left.is_zero() || shared.is_stalled() {
+                shared.count_late();
+                return false;
             }
             let kept = tokio::time::timeout(left, self.settled(target, &shared)).await;
             drop(waiting);
@@ -215,6 +225,7 @@ impl Live {
     }
 
     async fn settled(&self, target: u64, shared: &Shared) -> bool {
+        let _asleep = Asleep::begin(self);
         loop {
             let mut settling = std::pin::pin!(self.settling.notified());
             settling.as_mut().enable();
@@ -227,6 +238,22 @@ impl Live {
     }
 }
 
+/// Somebody sleeps until something of a run is settled.
+struct Asleep<'a>(&'a Live);
+
+impl<'a> Asleep<'a> {
+    fn begin(run: &'a Live) -> Self {
+        run.asleep.store(true, Ordering::SeqCst);
+        Self(run)
+    }
+}
+
+impl Drop for Asleep<'_> {
+    fn drop(&mut self) {
+        self.0.asleep.store(false, Ordering::SeqCst);
+    }
+}
+
 /// Somebody waits for a run. When that ends, those in [`Shared::woken`] are woken.
 struct Waiting {
     run: Arc<Live>,
@@ -235,14 +262,14 @@ struct Waiting {
 
 impl Waiting {
     fn begin(run: Arc<Live>, shared: Arc<Shared>) -> Self {
-        run.waiting.store(true, Ordering::SeqCst);
+        run.waiting.store(true, Ordering::Release);
         Self { run, shared }
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.run.waiting.store(false, Ordering::SeqCst);
+        self.run.waiting.store(false, Ordering::Release);
         self.shared.pass_on();
     }
 }

@@ -3,6 +3,7 @@
 
 mod append;
 mod batch;
+mod bundle;
 mod chunk;
 mod collected;
 mod estimate;
@@ -13,17 +14,20 @@ mod queue;
 mod remove;
 mod requests;
 mod retention;
+mod row;
 mod shared;
 mod spare;
 mod state;
 mod thread;
 mod whole;
 
-pub(crate) use batch::{Batcher, RowOf, micros};
+pub(crate) use batch::Batcher;
 pub(crate) use collected::Collected;
 pub(crate) use live::Live;
 pub(crate) use payloads::write_truncated;
 pub(crate) use remove::remove_runs;
+pub(crate) use requests::lines as request_lines;
+pub(crate) use row::{RowOf, micros};
 pub(crate) use shared::Shared;
 pub(crate) use state::RunState;
 pub(crate) use thread::Writer;

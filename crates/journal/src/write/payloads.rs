@@ -1,6 +1,6 @@
-use mcpgraph_value::Value;
+use mcpgraph_value::{Value, write_text};
 
-use crate::codec::{Place, write_text};
+use crate::codec::Place;
 use crate::database::{Connection, DatabaseError, bound};
 use crate::mask::Masker;
 use crate::{Digest, JournalOptions, Payload, Truncated};

@@ -1,7 +1,9 @@
 use std::ops::RangeInclusive;
 
+use super::chunk::INSERT_CHUNK;
 use crate::database::{Connection, Result, bound};
-use crate::keys::{MAX_EVENTS, key};
+use crate::keys::{MAX_EVENTS, key, run_of};
+use crate::layout::{self, BETWEEN_RUNS, Layout};
 use crate::numbers;
 
 /// Forgets runs and what only they need.
@@ -52,6 +54,7 @@ fn ranges(connection: &Connection, runs: &[i64]) -> Result<Vec<RangeInclusive<i6
 
 /// Forgets what runs have besides their rows: their events, and the payloads no other run uses.
 pub(crate) fn remove_data(connection: &Connection, runs: &RangeInclusive<i64>) -> Result<()> {
+    leave_bundles(connection, runs)?;
     let keys = bound![key(*runs.start(), 0), key(*runs.end(), MAX_EVENTS - 1)];
     connection.execute_later("DELETE FROM chunks WHERE key BETWEEN ?1 AND ?2", keys)?;
     connection.execute_later("DELETE FROM snapshots WHERE key BETWEEN ?1 AND ?2", keys)?;
@@ -70,6 +73,52 @@ pub(crate) fn remove_data(connection: &Connection, runs: &RangeInclusive<i64>) -
         )?;
     }
     Ok(())
+}
+
+/// Takes runs, between which there are no others, out of the rows that they share with runs that
+/// stay. Only the last row that begins before them, and the last that begins with one of them, can
+/// have such runs, too.
+fn leave_bundles(connection: &Connection, runs: &RangeInclusive<i64>) -> Result<()> {
+    let (first, last) = (*runs.start(), *runs.end());
+    for up_to in [key(first, 0) - 1, key(last, 0)] {
+        let Some((begin, sections)) = bundle_up_to(connection, up_to)? else { continue };
+        let sections: Vec<&str> = layout::sections(&sections).collect();
+        let place = |run: i64| usize::try_from(run - begin).unwrap_or(0).min(sections.len());
+        let (before, after) = (&sections[..place(first)], &sections[place(last + 1)..]);
+        if before.len() == sections.len() {
+            continue;
+        }
+        // The row of those that begin with one that goes is removed with it.
+        if !before.is_empty() {
+            let sql = "UPDATE chunks SET events = ?1 WHERE key = ?2";
+            connection.execute_later(sql, bound![&*bundled(before).0, key(begin, 0)])?;
+        }
+        if !after.is_empty() {
+            let (events, layout) = bundled(after);
+            let row = bound![key(last + 1, 0), &*events, layout as i64];
+            connection.execute_later(INSERT_CHUNK, row)?;
+        }
+    }
+    Ok(())
+}
+
+fn bundled(sections: &[&str]) -> (Vec<u8>, Layout) {
+    layout::bundle(sections.join(BETWEEN_RUNS).as_bytes())
+}
+
+/// The row with the greatest key up to this one, if it is a bundle: its first run and its sections.
+fn bundle_up_to(connection: &Connection, key: i64) -> Result<Option<(i64, String)>> {
+    let sql = "SELECT key, events, packed FROM chunks WHERE key <= ?1 ORDER BY key DESC LIMIT 1";
+    let found = connection.first(sql, bound![key], |row| {
+        let first = run_of(row.get(0)?);
+        if Layout::of(row.get(2)?) != Some(Layout::Bundled) {
+            return Ok(None);
+        }
+        // What cannot be read is left as it is.
+        let sections = layout::unpack(row.bytes(1)?, Layout::Bundled);
+        Ok(sections.map(|sections| (first, sections.into_owned())))
+    })?;
+    Ok(found.flatten())
 }
 
 /// Forgets definitions that no run refers to.

@@ -1,17 +1,19 @@
-//! The log of requests: written with everything else, and kept to a number.
+//! The log of requests: written with everything else, many in a row, and kept to a number.
+//!
+//! A row has the number of its first request; those of the others follow.
 
-use super::batch::micros;
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use super::row::micros;
 use crate::Request;
-use crate::database::{Connection, Repeated, Result, bound};
+use crate::codec::{read_request, write_request};
+use crate::database::{Connection, DatabaseError, Result, Row, bound};
+use crate::layout::{self, Layout};
 use crate::mask::Masker;
 
-/// How much of a text about a request is kept: clients choose them.
-const MAX_TEXT_BYTES: usize = 512;
-
-/// Adds a request.
-const INSERT: &str = "INSERT INTO requests (no, at, duration, method, name, server, status, code,
-        token, token_name, client, run)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+/// A row that is this long is full.
+const MAX_BYTES: usize = 64 * 1024;
 
 /// Adds requests to the log.
 pub(super) fn insert<'a>(
@@ -23,67 +25,88 @@ pub(super) fn insert<'a>(
     if requests.peek().is_none() {
         return Ok(());
     }
-    let latest = connection.value::<Option<i64>>("SELECT max(no) FROM requests", &[])?;
-    let latest = latest.flatten().unwrap_or_default();
-    let mut insert = Repeated::new(connection, INSERT);
-    for (no, request) in (latest + 1..).zip(requests) {
-        insert_one(&mut insert, no, request, masker)?;
+    let sql = "SELECT no + count FROM request_log ORDER BY no DESC LIMIT 1";
+    let mut first = connection.value::<i64>(sql, &[])?.unwrap_or(1);
+    let (mut lines, mut count) = (Vec::new(), 0);
+    while let Some(request) = requests.next() {
+        write_request(&mut lines, request, masker);
+        count += 1;
+        if requests.peek().is_some() && lines.len() < MAX_BYTES {
+            lines.push(b'\n');
+            continue;
+        }
+        insert_row(connection, first, count, &lines)?;
+        first += count;
+        count = 0;
+        lines.clear();
     }
     Ok(())
 }
 
-fn insert_one(
-    insert: &mut Repeated<'_>,
-    no: i64,
-    request: &Request,
-    masker: &Masker,
-) -> Result<()> {
-    // What a client calls things may be a secret. It is masked whole and cut then.
-    let masked = |text| masker.text(text);
-    let name = request.name.as_deref().map(masked);
-    let client = request.client.as_deref().map(masked);
-    insert.execute_later(bound![
-        no,
-        micros(request.at),
-        i64::try_from(request.duration.as_micros()).unwrap_or(i64::MAX),
-        cut(&masked(&request.method)),
-        name.as_deref().map(cut),
-        request.server.as_deref(),
-        request.status.name(),
-        request.code,
-        request.token.as_ref().map(|token| &*token.id),
-        request.token.as_ref().and_then(|token| token.name.as_deref()),
-        client.as_deref().map(cut),
-        request.run.as_ref(),
-    ])
+fn insert_row(connection: &Connection, first: i64, count: i64, lines: &[u8]) -> Result<()> {
+    let (requests, layout) = layout::pack(lines);
+    connection.execute_later(
+        "INSERT INTO request_log (no, count, requests, packed) VALUES (?1, ?2, ?3, ?4)",
+        bound![first, count, &*requests, layout as i64],
+    )
 }
 
-/// What is kept of a text.
-fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]
+/// The lines of a row, which has them second and their layout third.
+pub(crate) fn lines<'r>(row: &'r Row<'_>) -> Result<Cow<'r, str>> {
+    let (requests, layout) = (row.bytes(1)?, Layout::of(row.get(2)?));
+    layout
+        .and_then(|layout| layout::unpack(requests, layout))
+        .ok_or_else(|| DatabaseError::Row("requests are damaged".to_owned()))
 }
 
 /// How many requests there are: they are numbered without gaps, and the oldest go first.
 pub(super) fn count(connection: &Connection) -> Result<u64> {
     // Each by itself: together they are searched for in the whole table.
-    let sql = "SELECT coalesce(
-                   (SELECT max(no) FROM requests) - (SELECT min(no) FROM requests) + 1, 0)";
+    let sql = "SELECT coalesce((SELECT no + count FROM request_log ORDER BY no DESC LIMIT 1)
+                   - (SELECT min(no) FROM request_log), 0)";
     Ok(connection.value::<i64>(sql, &[])?.unwrap_or_default().unsigned_abs())
 }
 
-/// Forgets up to `excess` of the oldest requests, and those that came before a moment, but not more
-/// than `at_once`; how many.
+/// Forgets up to `excess` of the oldest requests, and then those that came before a moment, as long
+/// as one follows the other, but not more than `at_once`; how many.
 pub(super) fn forget(
     connection: &Connection,
     at_once: usize,
     excess: u64,
     before: i64,
 ) -> Result<u64> {
-    let oldest = connection.value::<Option<i64>>("SELECT min(no) FROM requests", &[])?.flatten();
-    let Some(oldest) = oldest else { return Ok(0) };
-    let after = |count: u64| oldest.saturating_add_unsigned(count);
-    connection.execute(
-        "DELETE FROM requests WHERE no < ?1 AND (at < ?2 OR no < ?3)",
-        bound![after(at_once as u64), before, after(excess)],
-    )
+    let mut gone = 0;
+    // The last row of which something goes, and what stays of it.
+    let (mut last, mut left) = (None, None);
+    let goes = |gone: u64, line: &str| {
+        gone < at_once as u64
+            && (gone < excess
+                || read_request(line).is_ok_and(|request| micros(request.at) < before))
+    };
+    let sql = "SELECT no, requests, packed FROM request_log ORDER BY no LIMIT ?1";
+    connection.each(sql, bound![at_once], |row| {
+        // What is damaged goes with the others.
+        let (first, text) = (row.get::<i64>(0)?, lines(row).unwrap_or_default());
+        let mut stays = &*text;
+        for number in first.. {
+            let line = stays.split('\n').next().unwrap_or_default();
+            if !goes(gone, line) {
+                left = Some((number, stays.to_owned())).filter(|_| number > first);
+                return Ok(ControlFlow::Break(()));
+            }
+            gone += 1;
+            last = Some(first);
+            match stays.get(line.len() + 1..) {
+                Some(rest) => stays = rest,
+                None => break,
+            }
+        }
+        Result::Ok(ControlFlow::Continue(()))
+    })?;
+    connection.execute_later("DELETE FROM request_log WHERE no <= ?1", bound![last])?;
+    if let Some((first, lines)) = left {
+        let count = lines.split('\n').count() as i64;
+        insert_row(connection, first, count, lines.as_bytes())?;
+    }
+    Ok(gone)
 }

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use super::batch::micros;
 use super::remove::{remove_definitions, remove_runs};
 use super::requests;
+use super::row::micros;
 use crate::database::{Access, Connection, Result, Store, bound};
 use crate::{Retention, liveness};
 

@@ -359,15 +359,16 @@ impl Shared {
         }
     }
 
-    /// Wakes those who wait for these runs. Waking from another thread costs a system call each, so
-    /// only the first is woken from here, and it wakes the others from where they all are.
-    pub(crate) fn wake_waiting(&self, runs: Vec<Arc<Live>>) {
-        let mut waiting = runs.into_iter().filter(|run| run.is_awaited());
-        let Some(first) = waiting.next() else { return };
-        self.woken.lock().extend(waiting);
+    /// Wakes those who sleep until these runs are settled. Waking from another thread costs a system
+    /// call each, so only the first is woken from here, and it wakes the others from where they all
+    /// are.
+    pub(crate) fn wake_sleeping(&self, runs: Vec<Arc<Live>>) {
+        let mut asleep = runs.into_iter().filter(|run| run.is_slept_for());
+        let Some(first) = asleep.next() else { return };
+        self.woken.lock().extend(asleep);
         first.wake();
-        // It may have stopped waiting, and looked for others, just before.
-        if !first.is_awaited() {
+        // It may have woken, and looked for others, just before.
+        if !first.is_slept_for() {
             self.pass_on();
         }
     }

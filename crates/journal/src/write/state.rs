@@ -35,6 +35,11 @@ pub(crate) struct RunState {
 }
 
 impl RunState {
+    /// Of a run that is not kept: another has its id.
+    pub(super) fn refused() -> Self {
+        Self { refused: true, ..Self::default() }
+    }
+
     /// Goes on by an event of the run.
     pub(crate) fn apply(&mut self, seq: u64, event: &StoredEvent, masker: &Masker) {
         self.tracker.apply(seq, event);

@@ -194,6 +194,7 @@ impl Writer {
     fn write(&mut self, mut items: Vec<Item>, oldest: Instant) {
         items.extend(self.unsettled.drain(..).map(Item::Settle));
         let mut pause = FIRST_PAUSE;
+        let mut asked = false;
         loop {
             let masker = self.shared.masker();
             let shared = Arc::clone(&self.shared);
@@ -203,6 +204,7 @@ impl Writer {
             });
             match written {
                 Ok(states) => return self.wrote(items, states),
+                Err(_) if self.batcher.was_refused() && !asked => asked = true,
                 Err(error) => {
                     if self.shared.failed(&error) {
                         tracing::warn!(%error, "runs cannot be recorded; they go on without");
@@ -259,7 +261,7 @@ impl Writer {
             run.settle(events);
             settled.push(run);
         }
-        self.shared.wake_waiting(settled);
+        self.shared.wake_sleeping(settled);
     }
 
     fn give_up(&mut self, items: &[Item]) {

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+#[path = "../store/bundles.rs"]
+mod bundles;
 #[path = "../store/common.rs"]
 mod common;
 #[path = "../store/following.rs"]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mcpgraph_journal::{
-    Filter, Journal, JournalError, JournalOptions, KeptWorkflow, RequestFilter, Retention,
+    Filter, Journal, JournalError, JournalOptions, KeptWorkflow, Request, RequestFilter, Retention,
 };
 use mcpgraph_value::Value;
 use rusqlite::Connection;
@@ -23,7 +23,7 @@ fn a_file_of_a_newer_version_is_refused() {
         [Journal::open(dir.path(), JournalOptions::default()), Journal::open_read(dir.path())]
     {
         let error = opened.err().unwrap();
-        assert!(matches!(error, JournalError::Newer { found: 99, known: 8, .. }), "{error}");
+        assert!(matches!(error, JournalError::Newer { found: 99, known: 9, .. }), "{error}");
         assert!(error.to_string().contains("use a newer mcpgraph"), "{error}");
     }
 }
@@ -45,7 +45,7 @@ async fn an_older_file_gets_what_it_lacks() {
                  DROP INDEX runs_by_change; CREATE INDEX runs_by_change ON runs (change);
                  UPDATE runs SET change = 1; UPDATE counters SET value = 1;
                  INSERT INTO counters VALUES ('run', 1);
-                 DROP TABLE requests; DROP INDEX runs_by_around;
+                 DROP TABLE requests; DROP TABLE request_log; DROP INDEX runs_by_around;
                  ALTER TABLE runs DROP COLUMN around;
                  DROP TABLE workflows; DROP TABLE hook_modules;
                  DELETE FROM counters WHERE name = 'definitions'; PRAGMA user_version = 1;";
@@ -69,6 +69,37 @@ async fn an_older_file_gets_what_it_lacks() {
     let next = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
     let changes = journal.changes(told.next, 10).unwrap();
     assert_eq!(changes.runs.iter().map(|run| run.id).collect::<Vec<_>>(), [next]);
+}
+
+/// Before, each request had a row.
+#[test]
+fn requests_of_an_older_file_are_kept() {
+    let (dir, journal) = open(JournalOptions::default());
+    journal.note(named("first"));
+    journal.close();
+    let older = "DROP TABLE request_log;
+        INSERT INTO requests VALUES
+            (7, 1795000000123456, 1234, 'tools/call', 'a \"b\"', NULL, 'error', -32602, 'abc', NULL,
+             'an agent', x'0192b1c2d3e4f5061728394a5b6c7d8e'),
+            (8, 1795000000123457, 5, 'tools/list', NULL, 'files', 'ok', NULL, NULL, NULL, NULL, NULL);
+        PRAGMA user_version = 8;";
+    let connection = Connection::open(dir.path().join("runs.db")).unwrap();
+    connection.execute_batch(older).unwrap();
+    drop(connection);
+    let all = |journal: &Journal| journal.requests(&RequestFilter::default()).unwrap().requests;
+    let before = all(&dir.open_read());
+    assert_eq!(before.iter().map(|kept| kept.no).collect::<Vec<_>>(), [8, 7]);
+    let Request { name, code, token, run, .. } = &before[1].request;
+    assert_eq!((name.as_deref(), *code), (Some("a \"b\""), Some(-32602)));
+    assert_eq!(token.as_ref().map(|token| &*token.id), Some("abc"));
+    let id = run.map(|run| run.to_string());
+    assert_eq!(id.as_deref(), Some("0192b1c2-d3e4-f506-1728-394a5b6c7d8e"));
+    let journal = Journal::open(dir.path(), JournalOptions::default()).unwrap();
+    assert_eq!(all(&journal), before);
+    journal.note(named("next"));
+    journal.close();
+    let after = all(&dir.open_read());
+    assert_eq!((after.len(), after[0].no, &after[1..]), (3, 9, &before[..]));
 }
 
 #[test]

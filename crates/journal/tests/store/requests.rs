@@ -157,3 +157,31 @@ async fn the_oldest_requests_are_forgotten() {
         assert_eq!(kept[0], "19");
     }
 }
+
+#[test]
+fn many_share_a_row_and_are_read_one_by_one() {
+    let (home, journal) = open(JournalOptions::default());
+    for number in 0..500 {
+        let server = (number % 100 == 7).then(|| "rare".into());
+        journal.note(Request { server, ..named(&number.to_string()) });
+    }
+    journal.close();
+    assert!(home.count("request_log") < 100, "{}", home.count("request_log"));
+    let journal = home.open_read();
+    let (mut before, mut seen) = (None, Vec::new());
+    loop {
+        let page = journal.requests(&RequestFilter { limit: 37, before, ..any() }).unwrap();
+        seen.extend(page.requests);
+        before = page.next;
+        if before.is_none() {
+            break;
+        }
+    }
+    let numbers: Vec<u64> = seen.iter().map(|kept| kept.no).collect();
+    assert_eq!(numbers, (1..=500).rev().collect::<Vec<_>>());
+    let names = seen.iter().rev().map(|kept| kept.request.name.as_deref().unwrap().to_owned());
+    assert_eq!(names.collect::<Vec<_>>(), (0..500).map(|n| n.to_string()).collect::<Vec<_>>());
+    let rare = RequestFilter { server: Some("rare".into()), limit: 2, ..any() };
+    let found = journal.requests(&rare).unwrap();
+    assert_eq!((found.requests.len(), found.requests[0].no, found.next), (2, 408, Some(308)));
+}

@@ -164,13 +164,15 @@ pub(crate) fn raw_bytes(home: &Home) -> Vec<u8> {
             }
         }
         Home::Database(url) => {
-            let tables = "runs definitions requests snapshots workflows hook_modules";
+            let tables = "runs definitions snapshots workflows hook_modules";
             for table in tables.split(' ') {
                 let sql =
                     format!("SELECT coalesce(string_agg(t::text, ''), '') FROM mcpgraph.{table} t");
                 bytes.extend(ask(url, &sql).into_bytes());
             }
-            for (table, column) in [("chunks", "events"), ("payloads", "data")] {
+            for (table, column) in
+                [("chunks", "events"), ("payloads", "data"), ("request_log", "requests")]
+            {
                 let text = format!("encode({column}, 'escape')");
                 let sql =
                     format!("SELECT coalesce(string_agg({text}, ''), '') FROM mcpgraph.{table}");

@@ -3,7 +3,7 @@
 use super::{Access, Client, DatabaseError, Result};
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 5] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5];
+const MIGRATIONS: [&str; 6] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6];
 
 /// The tables are those of the file (see `sqlite/file.rs`). Texts are ordered by their bytes, as
 /// there.
@@ -166,6 +166,22 @@ CREATE TABLE mcpgraph.tasks (
     used BIGINT NOT NULL
 );
 CREATE INDEX tasks_by_use ON mcpgraph.tasks (used);
+";
+
+/// Short runs share rows of events (see [`crate::layout`]), which only those who know that can read,
+/// and requests share rows. The table that had them stays for processes that do not know of this one.
+const FORMAT_6: &str = "
+CREATE TABLE mcpgraph.request_log (
+    no BIGINT PRIMARY KEY,
+    count BIGINT NOT NULL,
+    requests BYTEA NOT NULL,
+    packed BIGINT NOT NULL
+);
+ALTER TABLE mcpgraph.request_log ALTER COLUMN requests SET STORAGE EXTERNAL;
+INSERT INTO mcpgraph.request_log (no, count, requests, packed)
+    SELECT no, 1, convert_to(json_build_array(at, duration, method, name, server, status, code,
+        token, token_name, client, encode(run, 'hex'))::text, 'UTF8'), 0 FROM mcpgraph.requests;
+DELETE FROM mcpgraph.requests;
 ";
 
 /// Brings the tables up to date. Any number of processes may do so at once: one does it, the others

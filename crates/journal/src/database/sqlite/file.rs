@@ -17,8 +17,8 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 8] =
-    [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7, FORMAT_8];
+const MIGRATIONS: [&str; 9] =
+    [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7, FORMAT_8, FORMAT_9];
 
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -232,6 +232,21 @@ CREATE TABLE tasks (
     used INTEGER NOT NULL
 );
 CREATE INDEX tasks_by_use ON tasks (used);
+";
+
+/// Short runs share rows of events (see [`crate::layout`]), which only those who know that can read,
+/// and requests share rows. The table that had them stays for processes that do not know of this one.
+const FORMAT_9: &str = "
+CREATE TABLE request_log (
+    no INTEGER PRIMARY KEY,
+    count INTEGER NOT NULL,
+    requests BLOB NOT NULL,
+    packed INTEGER NOT NULL
+);
+INSERT INTO request_log (no, count, requests, packed)
+    SELECT no, 1, json_array(at, duration, method, name, server, status, code, token, token_name,
+        client, nullif(lower(hex(run)), '')), 0 FROM requests;
+DELETE FROM requests;
 ";
 
 /// The path of the file in a folder.

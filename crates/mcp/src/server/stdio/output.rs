@@ -1,12 +1,14 @@
 //! The lines to a client.
 
+use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::io;
 use std::mem;
+use std::task::Poll;
 
 use async_trait::async_trait;
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
@@ -28,9 +30,15 @@ pub(super) struct Outgoings(mpsc::Receiver<Outgoing>);
 
 enum Outgoing {
     Message(Message),
-    /// An answer, and what it has to wait for. Whoever made it is gone by then: many may wait for
-    /// the same moment, and are cheaper to keep here than as calls under way.
-    Later(BoxFuture<'static, ()>, Box<Answer>),
+    /// Whoever made it is gone by then: many may wait for the same moment, and are cheaper to keep
+    /// here than as calls under way.
+    Later(Later),
+}
+
+/// An answer, and what it has to wait for.
+struct Later {
+    after: BoxFuture<'static, ()>,
+    answer: Box<Answer>,
 }
 
 impl Output {
@@ -54,7 +62,9 @@ impl Outlet for Output {
 
     async fn answer(&self, answer: Answer) {
         match answer.after() {
-            Some(after) => self.put(Outgoing::Later(after, Box::new(answer))).await,
+            Some(after) => {
+                self.put(Outgoing::Later(Later { after, answer: Box::new(answer) })).await;
+            }
             None => {
                 let (message, _place) = answer.open();
                 if let Some(message) = message {
@@ -71,20 +81,16 @@ impl Outgoings {
     pub(super) async fn write_to<W: AsyncWrite + Unpin>(self, mut writer: W) -> io::Result<()> {
         let Self(mut queue) = self;
         let mut waiting = Vec::with_capacity(WRITE_MESSAGES);
-        let mut later = FuturesUnordered::new();
+        let mut later = VecDeque::new();
         let mut text = String::new();
         let mut is_open = true;
         while is_open || !later.is_empty() {
             tokio::select! {
                 biased;
-                Some(answer) = later.next() => {
-                    waiting.extend(ready(answer));
-                    // Those that waited for the same moment.
-                    while waiting.len() < WRITE_MESSAGES
-                        && let Some(Some(answer)) = later.next().now_or_never()
-                    {
-                        waiting.extend(ready(answer));
-                    }
+                answers = over(&mut later), if !later.is_empty() => {
+                    // Where the client does not want one any more there is nothing to send.
+                    let opened = answers.into_iter().filter_map(|answer| answer.open().0);
+                    waiting.extend(opened.map(Outgoing::Message));
                 }
                 count = queue.recv_many(&mut waiting, WRITE_MESSAGES), if is_open => {
                     is_open = count > 0;
@@ -99,7 +105,7 @@ impl Outgoings {
                         message.write_json(&mut text);
                         text.push('\n');
                     }
-                    Outgoing::Later(after, answer) => later.push(after.map(|()| *answer)),
+                    Outgoing::Later(one) => later.push_back(one),
                 }
             }
             if !text.is_empty() {
@@ -113,8 +119,20 @@ impl Outgoings {
     }
 }
 
-/// An answer that may be sent, if it is still wanted.
-fn ready(answer: Answer) -> Option<Outgoing> {
-    let (message, _place) = answer.open();
-    message.map(Outgoing::Message)
+/// The first answers that need not wait any more, at least one.
+///
+/// What they wait for happens in their order, to many at the same moment, so only the first is looked
+/// at until it may be sent.
+async fn over(later: &mut VecDeque<Later>) -> Vec<Answer> {
+    poll_fn(|context| {
+        let mut answers = Vec::new();
+        while answers.len() < WRITE_MESSAGES
+            && let Some(first) = later.front_mut()
+            && first.after.poll_unpin(context).is_ready()
+        {
+            answers.extend(later.pop_front().map(|first| *first.answer));
+        }
+        if answers.is_empty() { Poll::Pending } else { Poll::Ready(answers) }
+    })
+    .await
 }
