@@ -67,6 +67,8 @@ pub(crate) struct Part<'a> {
     chunks: Repeated<'a>,
     /// The definitions that are in the file for sure.
     stored: HashSet<Digest>,
+    /// The latest of them.
+    latest: Option<Digest>,
     /// The next of [`numbers`].
     next: i64,
     /// New runs are taken to have ids that no other has. It is not asked for each, and everything is
@@ -125,6 +127,7 @@ impl Batcher {
                 runs: Repeated::new(connection, &row::INSERT_SEVERAL),
                 chunks: Repeated::new(connection, INSERT_CHUNK),
                 stored,
+                latest: None,
                 next,
                 trusts_ids,
             })
@@ -428,12 +431,14 @@ impl<'a> Part<'a> {
     /// Keeps the text of a definition, unless it is there.
     fn define(&mut self, text: &Arc<str>) -> Result<Digest> {
         let (digest, masked) = self.definitions.masked(text, self.masker);
-        if self.stored.insert(digest) {
+        // Mostly it is the one of the run before.
+        if self.latest != Some(digest) && self.stored.insert(digest) {
             self.connection.execute_later(
                 "INSERT INTO definitions (digest, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                bound![&digest, &*masked],
+                bound![&digest, &**masked],
             )?;
         }
+        self.latest = Some(digest);
         Ok(digest)
     }
 }
@@ -447,22 +452,22 @@ fn snapshot(connection: &Connection, no: i64, state: &mut RunState) -> Result<()
 }
 
 impl Definitions {
-    fn masked(&mut self, text: &Arc<str>, masker: &Arc<Masker>) -> (Digest, Arc<str>) {
+    fn masked(&mut self, text: &Arc<str>, masker: &Arc<Masker>) -> (Digest, &Arc<str>) {
         if !self.masked_by.as_ref().is_some_and(|by| Arc::ptr_eq(by, masker)) {
             self.masked.clear();
             self.masked_by = Some(Arc::clone(masker));
         }
-        if let Some((_, digest, masked)) =
-            self.masked.iter().find(|(known, ..)| Arc::ptr_eq(known, text))
-        {
-            return (*digest, Arc::clone(masked));
-        }
-        let masked: Arc<str> = masker.text(text).into();
-        let digest = Digest::of(masked.as_bytes());
-        if self.masked.len() == MAX_DEFINITIONS {
-            self.masked.remove(0);
-        }
-        self.masked.push((Arc::clone(text), digest, Arc::clone(&masked)));
-        (digest, masked)
+        let place = self.masked.iter().position(|(known, ..)| Arc::ptr_eq(known, text));
+        let place = place.unwrap_or_else(|| {
+            let masked: Arc<str> = masker.text(text).into();
+            let digest = Digest::of(masked.as_bytes());
+            if self.masked.len() == MAX_DEFINITIONS {
+                self.masked.remove(0);
+            }
+            self.masked.push((Arc::clone(text), digest, masked));
+            self.masked.len() - 1
+        });
+        let (_, digest, masked) = &self.masked[place];
+        (*digest, masked)
     }
 }

@@ -36,14 +36,14 @@ pub(super) fn insert<'a>(
             continue;
         }
         insert_row(connection, first, count, &lines)?;
-        first += count;
+        first = first.saturating_add_unsigned(count as u64);
         count = 0;
         lines.clear();
     }
     Ok(())
 }
 
-fn insert_row(connection: &Connection, first: i64, count: i64, lines: &[u8]) -> Result<()> {
+fn insert_row(connection: &Connection, first: i64, count: usize, lines: &[u8]) -> Result<()> {
     let (requests, layout) = layout::pack(lines);
     connection.execute_later(
         "INSERT INTO request_log (no, count, requests, packed) VALUES (?1, ?2, ?3, ?4)",
@@ -105,8 +105,7 @@ pub(super) fn forget(
     })?;
     connection.execute_later("DELETE FROM request_log WHERE no <= ?1", bound![last])?;
     if let Some((first, lines)) = left {
-        let count = lines.split('\n').count() as i64;
-        insert_row(connection, first, count, lines.as_bytes())?;
+        insert_row(connection, first, lines.split('\n').count(), lines.as_bytes())?;
     }
     Ok(gone)
 }

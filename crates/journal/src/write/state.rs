@@ -48,21 +48,32 @@ impl RunState {
 
     /// Goes on by an event of a run that needs no snapshot.
     pub(crate) fn note(&mut self, seq: u64, event: &StoredEvent, masker: &Masker) {
-        self.events = seq + 1;
-        self.at = self.at.max(event.at());
-        match event {
-            StoredEvent::StepStarted { step, node, .. } => {
-                self.steps += 1;
-                self.reached = Some((*step, Arc::clone(node)));
+        self.note_all(seq, std::slice::from_ref(event), masker);
+    }
+
+    /// Goes on by several, the first of which has this number.
+    pub(super) fn note_all(&mut self, first: u64, events: &[StoredEvent], masker: &Masker) {
+        self.events = first + events.len() as u64;
+        let mut reached = None;
+        for event in events {
+            self.at = self.at.max(event.at());
+            match event {
+                StoredEvent::StepStarted { step, node, .. } => {
+                    self.steps += 1;
+                    reached = Some((*step, node));
+                }
+                StoredEvent::Finished { outcome: Ok(_), .. } => {
+                    self.ended = Some(RunStatus::Succeeded);
+                }
+                StoredEvent::Finished { outcome: Err(error), .. } => {
+                    self.ended = Some(RunStatus::of_error(error.kind));
+                    self.error = Some(shown(error, masker));
+                }
+                _ => {}
             }
-            StoredEvent::Finished { outcome: Ok(_), .. } => {
-                self.ended = Some(RunStatus::Succeeded);
-            }
-            StoredEvent::Finished { outcome: Err(error), .. } => {
-                self.ended = Some(RunStatus::of_error(error.kind));
-                self.error = Some(shown(error, masker));
-            }
-            _ => {}
+        }
+        if let Some((step, node)) = reached {
+            self.reached = Some((step, Arc::clone(node)));
         }
     }
 

@@ -47,13 +47,13 @@ impl Whole {
         let mut payloads = PayloadWriter::new(&shared.options, &masker, Nowhere);
         let mut lines = shared.spare_lines.take();
         let mut state = Box::<RunState>::default();
-        for (seq, event) in (0..).zip(&*events) {
-            if seq > 0 {
+        for (place, event) in events.iter().enumerate() {
+            if place > 0 {
                 lines.push(b'\n');
             }
             write_event(&mut lines, event, &mut payloads).ok()?;
-            state.note(seq, event, &masker);
         }
+        state.note_all(0, events, &masker);
         let (count, bytes) = (events.len(), *bytes);
         shared.spare_lists.give_back(std::mem::take(events));
         Some(Self { run: Arc::clone(run), count, bytes, lines, state })
