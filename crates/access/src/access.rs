@@ -2,7 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::glob::fits;
+use mcpgraph_journal::glob::fits;
+
 use crate::lease::Leases;
 use crate::rate::Buckets;
 use crate::{Grant, Rate, StoreError, Token, Tokens};

@@ -1,6 +1,5 @@
+use mcpgraph_journal::glob::fits;
 use serde::{Deserialize, Serialize};
-
-use crate::glob::fits;
 
 /// The name under which a grant means the tools of the graph, which belong to no server.
 pub const GRAPH: &str = "graph";

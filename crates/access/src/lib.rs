@@ -7,7 +7,6 @@
 //! It must not know HTTP, MCP or the command line.
 
 mod access;
-mod glob;
 mod grant;
 mod lease;
 mod rate;

@@ -21,6 +21,7 @@ mod difference;
 mod durable;
 mod error;
 mod examine;
+pub mod glob;
 mod id;
 mod journal;
 mod keys;

@@ -1,5 +1,7 @@
+//! Patterns of names, as people write them.
+
 /// Whether a text fits a pattern, in which `*` stands for any characters and `?` for one.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+pub fn fits(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
