@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use mcpgraph_journal::glob::fits;
+use mcpgraph_graph::glob::fits;
 
 use crate::lease::Leases;
 use crate::rate::Buckets;

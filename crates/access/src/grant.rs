@@ -1,4 +1,4 @@
-use mcpgraph_journal::glob::fits;
+use mcpgraph_graph::glob::fits;
 use serde::{Deserialize, Serialize};
 
 /// The name under which a grant means the tools of the graph, which belong to no server.

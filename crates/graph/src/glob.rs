@@ -1,4 +1,4 @@
-//! Patterns for names.
+//! Patterns for names, as people write them.
 
 /// Whether a name fits one of the choices of a pattern, between which there is `|`.
 pub(crate) fn fits_any(pattern: &str, name: &str) -> bool {
@@ -8,7 +8,7 @@ pub(crate) fn fits_any(pattern: &str, name: &str) -> bool {
 /// Whether a name fits: `*` stands for any text, `?` for one character.
 ///
 /// It remembers the last star only, so that it takes at most the product of both lengths.
-fn fits(pattern: &str, name: &str) -> bool {
+pub fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut seen) = (0, 0);
@@ -38,7 +38,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fits_any;
+    use super::{fits, fits_any};
 
     #[test]
     fn patterns() {
@@ -62,5 +62,30 @@ mod tests {
         }
         let (pattern, name) = ("*a".repeat(1000) + "b", "a".repeat(2000));
         assert!(!fits_any(&pattern, &name));
+    }
+
+    #[test]
+    fn stars_and_question_marks() {
+        for (pattern, text, wanted) in [
+            ("*", "", true),
+            ("x__*", "x__a", true),
+            ("x__*", "y__a", false),
+            ("*_file", "read_file", true),
+            ("*_file", "read_files", false),
+            ("a*b*c", "a1b2b3c", true),
+            ("a*b*c", "a1c2b", false),
+            ("?é", "éé", true),
+            ("", "", true),
+            ("", "a", false),
+            ("a", "A", false),
+        ] {
+            assert_eq!(fits(pattern, text), wanted, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn many_stars_take_no_time() {
+        let pattern = "*a".repeat(200) + "b";
+        assert!(!fits(&pattern, &"a".repeat(20_000)));
     }
 }

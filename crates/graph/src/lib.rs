@@ -10,7 +10,7 @@ mod ask;
 mod compile;
 mod digest;
 mod draw;
-mod glob;
+pub mod glob;
 mod layout;
 mod limits;
 mod model;

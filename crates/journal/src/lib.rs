@@ -21,7 +21,6 @@ mod difference;
 mod durable;
 mod error;
 mod examine;
-pub mod glob;
 mod id;
 mod journal;
 mod keys;

@@ -2,10 +2,12 @@
 
 use std::ops::ControlFlow;
 
+use mcpgraph_graph::glob;
+
 use crate::codec::read_request;
 use crate::database::bound;
 use crate::write::{micros, request_lines};
-use crate::{Journal, JournalError, KeptRequest, Request, RequestFilter, RequestListing, glob};
+use crate::{Journal, JournalError, KeptRequest, Request, RequestFilter, RequestListing};
 
 /// The rows of a file of an older format, where each request has one.
 const OLDER: &str = "SELECT no, json_array(at, duration, method, name, server, status, code, token,
