@@ -129,6 +129,7 @@ codes! {
     SCHEMA_INVALID = "MG0304", "A JSON Schema is not valid";
     SCHEMA_NOT_OBJECT = "MG0305", "A tool's arguments are not an object";
     ANSWER_SCHEMA = "MG0306", "A question wants an answer that nobody can fill in";
+    FUNCTION_UNKNOWN = "MG0307", "An expression calls a function that does not exist";
 
     // MG04xx: a run.
     RUN_EXPRESSION = "MG0401", "An expression failed";

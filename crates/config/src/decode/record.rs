@@ -17,6 +17,26 @@ pub(crate) struct Record<'t> {
 /// How many keys of a mapping are compared with one that is missing.
 const MAX_COMPARED: usize = 100;
 
+/// Words of other programs for keys, none of which is near enough to be taken for a typo.
+const SLIPS: &[(&[&str], &str)] = &[
+    (&["arguments", "params", "parameters", "input", "inputs", "with"], "args"),
+    (&["input", "inputs", "parameters", "arguments", "schema"], "inputSchema"),
+    (&["tgt", "to", "goto", "then"], "target"),
+    (&["tgt", "to", "goto", "then", "target"], "next"),
+    (&["if", "when", "condition"], "rule"),
+    (&["cases", "branches", "rules"], "conditions"),
+    (&["expression", "jsonata"], "expr"),
+    (&["over", "in", "list", "each"], "items"),
+    (&["nodes", "steps", "do"], "body"),
+    (&["steps"], "nodes"),
+    (&["name"], "id"),
+    (&["kind"], "type"),
+    (&["timeout"], "timeoutMs"),
+    (&["catch"], "onError"),
+    (&["prompt", "question"], "message"),
+    (&["environment"], "env"),
+];
+
 /// What is said about keys that are not in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strangers {
@@ -183,10 +203,20 @@ impl<'t> Record<'t> {
     }
 
     /// Whether a key that is not known looks like `name`; it has been reported as such.
-    fn is_mistyped(&self, name: &str) -> bool {
+    pub(crate) fn is_mistyped(&self, name: &str) -> bool {
         self.tree.members().iter().take(MAX_COMPARED).any(|member| {
-            self.table.key(&member.key).is_none() && suggest::nearest(&member.key, [name]).is_some()
+            self.table.key(&member.key).is_none()
+                && (suggest::nearest(&member.key, [name]).is_some()
+                    || self.slip(&member.key) == Some(name))
         })
+    }
+
+    /// The key that another word for it was meant to be, if that key is not there.
+    fn slip(&self, name: &str) -> Option<&'static str> {
+        let mut meant = SLIPS.iter().filter(|(words, _)| words.contains(&name));
+        let is_meant = |key: &&str| self.table.key(key).is_some();
+        let (_, key) = meant.find(|(_, key)| is_meant(key))?;
+        self.tree.get(key).is_none().then_some(*key)
     }
 
     fn check_known(&self, member: &Member, strangers: Strangers, problems: &mut Problems) {
@@ -211,7 +241,8 @@ impl<'t> Record<'t> {
         }
         let known =
             || self.table.keys().filter(|key| key.need != Need::Retired).map(|key| key.name);
-        match (suggest::did_you_mean(name, known()), strangers) {
+        let slip = self.slip(name).map(|key| format!("did you mean `{key}`?"));
+        match (slip.or_else(|| suggest::did_you_mean(name, known())), strangers) {
             (Some(hint), Strangers::Report) => {
                 problems.push(problems.error(codes::UNKNOWN_KEY, span, message).hint(hint));
             }

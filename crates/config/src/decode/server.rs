@@ -53,6 +53,7 @@ pub(super) fn server(
         expose: None,
         says_expose: false,
         max_concurrent: None,
+        max_message_bytes: None,
     };
     let strangers = match origin {
         Origin::Graph => Strangers::Report,
@@ -70,6 +71,7 @@ pub(super) fn server(
     }
     server.timeout_ms = record.count("timeoutMs", problems);
     server.max_concurrent = record.count("maxConcurrent", problems).and_then(to_u32);
+    server.max_message_bytes = record.count("maxMessageBytes", problems).and_then(to_u32);
     server.says_expose = record.member("expose").is_some();
     server.expose = expose(&record, problems);
     server

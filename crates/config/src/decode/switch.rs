@@ -60,8 +60,10 @@ fn condition(tree: &Arc<Tree>, problems: &mut Problems) -> Option<Read> {
             record.text("next", problems)?
         }
         (None, None) => {
-            let message = "a condition needs the key `target` or `next`";
-            problems.push(problems.error(codes::MISSING_KEY, tree.span, message));
+            if !record.is_mistyped("target") && !record.is_mistyped("next") {
+                let message = "a condition needs the key `target` or `next`";
+                problems.push(problems.error(codes::MISSING_KEY, tree.span, message));
+            }
             return None;
         }
     };

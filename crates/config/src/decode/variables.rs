@@ -1,6 +1,7 @@
 //! `${NAME}`, `${NAME:-default}` and `${file:PATH}` in the texts of server definitions.
 
 use std::cell::LazyCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Span, codes};
@@ -32,6 +33,9 @@ enum Piece<'a> {
     },
 }
 
+/// How deep variables may stand in the defaults of others.
+const MAX_NESTED: usize = 8;
+
 /// Replaces the variables of a text and remembers what came from the environment.
 pub(super) fn expand(text: &Text, lookup: Lookup<'_>, problems: &mut Problems) -> Expanded {
     let mut expanded = Expanded { value: String::new(), span: text.span(), secrets: Vec::new() };
@@ -39,36 +43,62 @@ pub(super) fn expand(text: &Text, lookup: Lookup<'_>, problems: &mut Problems) -
         let source = Arc::clone(problems.source());
         move || text.alignment(&source)
     });
-    for piece in pieces(text) {
-        match piece {
-            Piece::Plain(plain) => expanded.value.push_str(plain),
-            Piece::Variable { name, default, start, end } => {
-                // As in a shell, a default also stands in for an empty value.
-                let value = lookup(name).filter(|value| default.is_none() || !value.is_empty());
-                match (value, default) {
-                    (Some(value), _) => {
-                        expanded.value.push_str(&value);
-                        if !value.is_empty() {
-                            expanded.secrets.push(value);
+    let place = |start, end| places.span(start..end);
+    Expansion { lookup, place: &place, problems }.add(text, 0, 0, &mut expanded);
+    expanded
+}
+
+/// A text whose variables are being replaced.
+struct Expansion<'a> {
+    lookup: Lookup<'a>,
+    /// Where a part of the text stands in the file.
+    place: &'a dyn Fn(usize, usize) -> Span,
+    problems: &'a mut Problems,
+}
+
+impl Expansion<'_> {
+    /// Adds a part of the text that begins at `base`, inside the defaults of `depth` others.
+    fn add(&mut self, text: &str, base: usize, depth: usize, expanded: &mut Expanded) {
+        for piece in pieces(text) {
+            match piece {
+                Piece::Plain(plain) => expanded.value.push_str(plain),
+                Piece::Variable { name, default, start, end } => {
+                    // As in a shell, a default also stands in for an empty value.
+                    let value = (self.lookup)(name);
+                    let value = value.filter(|value| default.is_none() || !value.is_empty());
+                    match (value, default) {
+                        (Some(value), _) => {
+                            expanded.value.push_str(&value);
+                            if !value.is_empty() {
+                                expanded.secrets.push(value);
+                            }
+                        }
+                        (None, Some(default)) if depth < MAX_NESTED => {
+                            // It ends where the reference does, before the brace.
+                            let start = base + end - 1 - default.len();
+                            self.add(default, start, depth + 1, expanded);
+                        }
+                        (None, Some(_)) => self.broken(text, base, start..end),
+                        (None, None) => {
+                            unset(name, (self.place)(base + start, base + end), self.problems);
                         }
                     }
-                    (None, Some(default)) => expanded.value.push_str(default),
-                    (None, None) => {
-                        unset(name, places.span(start..end), problems);
-                    }
                 }
-            }
-            Piece::Broken { start, end } => {
-                let span = places.span(start..end);
-                let message = format!("{} is not a variable reference", quoted(&text[start..end]));
-                problems.push(problems.error(codes::VARIABLE_SYNTAX, span, message).hint(
-                    "write `${NAME}`, `${NAME:-default}` or `${file:PATH}`; `$${` stands for a \
-                         plain `${`",
-                ));
+                Piece::Broken { start, end } => self.broken(text, base, start..end),
             }
         }
     }
-    expanded
+
+    fn broken(&mut self, text: &str, base: usize, range: Range<usize>) {
+        let span = (self.place)(base + range.start, base + range.end);
+        let message = format!("{} is not a variable reference", quoted(&text[range]));
+        self.problems.push(self.problems.error(codes::VARIABLE_SYNTAX, span, message).hint(
+            format!(
+                "write `${{NAME}}`, `${{NAME:-default}}` or `${{file:PATH}}`, in defaults up to \
+                 {MAX_NESTED} deep; `$${{` stands for a plain `${{`"
+            ),
+        ));
+    }
 }
 
 fn unset(name: &str, span: Span, problems: &mut Problems) {
@@ -100,13 +130,36 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
             continue;
         }
         pieces.push(Piece::Plain(&text[plain..start]));
-        let end = text[start..].find('}').map_or(text.len(), |close| start + close + 1);
+        let end = closing(text, start).map_or(text.len(), |close| close + 1);
         pieces.push(reference(text, start, end));
         plain = end;
         at = end;
     }
     pieces.push(Piece::Plain(&text[plain..]));
     pieces
+}
+
+/// Where the brace is that closes the reference that begins at `start`, with those in its default.
+fn closing(text: &str, start: usize) -> Option<usize> {
+    let mut open = 0_usize;
+    let mut at = start;
+    loop {
+        let found = at + text[at..].find(['$', '}'])?;
+        if text[found..].starts_with('}') {
+            open -= 1;
+            if open == 0 {
+                return Some(found);
+            }
+            at = found + 1;
+        } else if found > start && text[found..].starts_with("$${") {
+            at = found + 3;
+        } else if text[found..].starts_with("${") {
+            open += 1;
+            at = found + 2;
+        } else {
+            at = found + 1;
+        }
+    }
 }
 
 fn reference(text: &str, start: usize, end: usize) -> Piece<'_> {

@@ -1,5 +1,8 @@
 use super::{Key, MAX_MS, MAX_PARALLEL, Shape, Table};
 
+/// The most that `maxMessageBytes` can be: 1 GiB.
+const MAX_MESSAGE_BYTES: u64 = 1 << 30;
+
 /// `mcp.json`, as MCP clients keep it.
 pub(crate) static MCP_JSON: Table = Table {
     name: "mcpJson",
@@ -51,6 +54,11 @@ pub(crate) static SERVER: Table = Table {
             "maxConcurrent",
             Shape::Count { min: 1, max: MAX_PARALLEL, default: None },
             "How many requests to the server may be under way at once.",
+        ),
+        Key::optional(
+            "maxMessageBytes",
+            Shape::Count { min: 1024, max: MAX_MESSAGE_BYTES, default: None },
+            "The longest message that is read from the server, in bytes. 64 MiB if not given.",
         ),
     ]],
 };

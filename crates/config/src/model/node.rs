@@ -255,6 +255,11 @@ impl NodeKind {
 }
 
 impl NodeDef {
+    /// Whether nobody knows what it was to be: its `type` is missing or no type, as was reported.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.kind, NodeKind::Invalid) && self.kind_span == self.span
+    }
+
     /// The nodes that take over for a reason of its own kind, besides `onError`.
     pub fn other_handlers(&self) -> impl Iterator<Item = &Text> {
         let (declined, late) = match &self.kind {

@@ -31,6 +31,8 @@ pub struct ServerDef {
     pub says_expose: bool,
     /// How many requests may be under way to it at once, where the file says.
     pub max_concurrent: Option<NonZeroU32>,
+    /// The longest message that is read from it, in bytes.
+    pub max_message_bytes: Option<NonZeroU32>,
 }
 
 /// Where a server was defined.

@@ -209,7 +209,17 @@ impl<'a> Composer<'a> {
     fn members(&mut self, entries: Vec<(Key, Arc<Tree>)>) -> Result<Vec<Member>, Fatal> {
         let mut first: HashMap<Arc<str>, Span> = HashMap::with_capacity(entries.len());
         let mut explicit = Vec::with_capacity(entries.len());
+        let mut merge: Option<Span> = None;
         for (key, value) in entries {
+            if let Key::Merge(span) = key
+                && let Some(first) = merge.replace(span)
+            {
+                let key = Text::new("<<", span, Style::Plain);
+                let hint = "write one with a list: `<<: [*first, *second]`";
+                self.diagnostics.push(duplicate(self.source, &key, first).hint(hint));
+                merge = Some(first);
+                continue;
+            }
             let Key::Text(key) = key else {
                 explicit.push((key, value));
                 continue;
