@@ -22,5 +22,5 @@ pub use error::{ExprError, Limit, code};
 pub use jsonata::Jsonata;
 pub use jsonpath::{Filter, JsonPath, Located, Pipeline, Wanted};
 pub use logic::{JsonLogic, MAX_RULE_DEPTH, truthy};
-pub use reads::{Read, Reads};
+pub use reads::{Read, Reads, function_names};
 pub use scope::{PlainScope, Scope};

@@ -83,8 +83,17 @@ enum Iteration {
 impl JsonLogic {
     /// Compiles a rule; all its faults are reported, each with a pointer into the rule.
     pub fn compile(rule: &Value) -> Result<Self, Vec<ExprError>> {
-        let (rule, reads) = compile::compile(rule)?;
-        Ok(Self { rule, reads, computed: Computed::default() })
+        let (rule, reads, errors) = compile::compile(rule);
+        if errors.is_empty() {
+            Ok(Self { rule, reads, computed: Computed::default() })
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// What a rule reads of its context, as far as it can be read.
+    pub fn reads_of(rule: &Value) -> Reads {
+        compile::compile(rule).1
     }
 
     /// What the rule reads of its context.

@@ -8,6 +8,8 @@ pub struct Reads {
     pub paths: Vec<Read>,
     /// The nodes whose history it asks for by name, as in `$executionCount("node")`.
     pub history: Vec<Read>,
+    /// The functions it calls that do not exist.
+    pub unknown_functions: Vec<Read>,
     /// Whether it may look at any part of the context, because of a wildcard, a computed name or
     /// `$` as a whole.
     pub whole: bool,
@@ -16,7 +18,7 @@ pub struct Reads {
 /// One thing that an expression reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// The names from the context down; the first is a node's id.
+    /// The names from the context down; the first is a node's id. Of a function, its name.
     pub names: Vec<Arc<str>>,
     /// Where that first name stands in the text of the expression, in bytes.
     pub span: Option<Range<usize>>,
@@ -27,13 +29,28 @@ pub struct Read {
 /// The functions whose first argument is a node's id.
 const HISTORY: [&str; 3] = ["executionCount", "nodeExecution", "nodeExecutions"];
 
+/// The function of the history that takes no node's id.
+const PREVIOUS: &str = "previousNode";
+
+/// The names of all functions that an expression may call, without `$`.
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    mcpgraph_jsonata::function_names().chain(HISTORY).chain([PREVIOUS])
+}
+
 impl Reads {
     /// Adds the reads of an expression that stands at `pointer` in a rule.
     pub(crate) fn add(&mut self, reads: &Self, pointer: &str) {
         let placed = |read: &Read| Read { pointer: Some(pointer.to_owned()), ..read.clone() };
         self.paths.extend(reads.paths.iter().map(placed));
-        self.history.extend(reads.history.iter().map(placed));
         self.whole |= reads.whole;
+        self.add_local(reads, pointer);
+    }
+
+    /// Adds what an expression in a rule does that does not depend on its context.
+    pub(crate) fn add_local(&mut self, reads: &Self, pointer: &str) {
+        let placed = |read: &Read| Read { pointer: Some(pointer.to_owned()), ..read.clone() };
+        self.history.extend(reads.history.iter().map(placed));
+        self.unknown_functions.extend(reads.unknown_functions.iter().map(placed));
     }
 }
 
@@ -50,6 +67,19 @@ impl From<mcpgraph_jsonata::Reads> for Reads {
             span: Some(call.argument_span.range()),
             pointer: None,
         });
-        Self { paths: paths.collect(), history: history.collect(), whole: reads.whole_context }
+        let unknown = reads.free_functions.into_iter();
+        let unknown =
+            unknown.filter(|free| !HISTORY.contains(&&*free.name) && &*free.name != PREVIOUS);
+        let unknown = unknown.map(|free| Read {
+            names: vec![free.name],
+            span: Some(free.span.range()),
+            pointer: None,
+        });
+        Self {
+            paths: paths.collect(),
+            history: history.collect(),
+            unknown_functions: unknown.collect(),
+            whole: reads.whole_context,
+        }
     }
 }

@@ -8,6 +8,7 @@ mod ask;
 mod body;
 mod command;
 mod durable;
+mod names;
 mod reach;
 mod reads;
 mod report;
@@ -193,13 +194,18 @@ fn compile_schema(json: &Json, what: &str, report: &mut Report) -> Option<Schema
     match Schema::compile(json.value()) {
         Ok(schema) => Some(schema),
         Err(error) => {
+            let hint = if error.is_pattern {
+                "a pattern is a regular expression of JavaScript (ECMA-262)"
+            } else {
+                "the schema must be JSON Schema 2020-12 and refer to nothing outside itself"
+            };
             report.push(
                 Diagnostic::error(
                     codes::SCHEMA_INVALID,
                     format!("the {what} is not a valid JSON Schema: {}", error.message),
                 )
                 .at(report.source(), json.span_at(&error.pointer), "")
-                .hint("the schema must be JSON Schema 2020-12 and refer to nothing outside itself"),
+                .hint(hint),
             );
             None
         }
@@ -253,8 +259,17 @@ fn check_entry_and_exit(def: &ToolDef, report: &mut Report) {
         def.nodes.iter().filter(|node| node.kind.name() == kind).map(|node| &node.id).collect()
     };
     let tool = ("tool", &def.name);
-    one_of(&ids("entry"), "entry", tool, (codes::NO_ENTRY, codes::SECOND_ENTRY), report);
-    one_of(&ids("exit"), "exit", tool, (codes::NO_EXIT, codes::SECOND_EXIT), report);
+    let is_unclear = def.nodes.iter().any(NodeDef::is_unknown);
+    for (kind, codes) in [
+        ("entry", (codes::NO_ENTRY, codes::SECOND_ENTRY)),
+        ("exit", (codes::NO_EXIT, codes::SECOND_EXIT)),
+    ] {
+        let found = ids(kind);
+        // It may well be the one whose type is misspelt.
+        if !(found.is_empty() && is_unclear) {
+            one_of(&found, kind, tool, codes, report);
+        }
+    }
 }
 
 /// Reports a node that is missing, or there twice, in a tool or a workflow; the codes are for the

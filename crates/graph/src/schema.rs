@@ -1,12 +1,16 @@
 //! JSON Schemas as tools use them: compiled once, defaults applied, every violation reported.
 
+mod patterns;
 mod plain;
 
 use std::fmt;
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use mcpgraph_diagnostics::shortened;
 use mcpgraph_value::{Map, Value};
+
+use self::patterns::Backtracking;
 
 /// A compiled JSON Schema (2020-12 unless it names another draft).
 ///
@@ -15,6 +19,8 @@ pub struct Schema {
     source: Value,
     validator: Validator,
     has_defaults: bool,
+    /// The patterns whose time has to be limited, if there are some.
+    backtracking: Option<Backtracking>,
 }
 
 /// Why a schema does not compile.
@@ -24,6 +30,8 @@ pub struct SchemaError {
     pub pointer: String,
     /// What is wrong there.
     pub message: String,
+    /// Whether what is wrong is a regular expression.
+    pub is_pattern: bool,
 }
 
 /// One way in which a value does not fit.
@@ -51,21 +59,21 @@ impl Schema {
     /// Compiles a schema.
     pub fn compile(source: &Value) -> Result<Self, SchemaError> {
         let json = serde_json::Value::from(source);
-        let options = jsonschema::options()
-            // Patterns come from files and upstreams; this engine's time is linear.
-            .with_pattern_options(PatternOptions::regex())
-            .offline();
+        let options = jsonschema::options().offline();
         let options =
             if plain::is_plain(source) { options.with_draft(Draft::Draft7) } else { options };
-        let validator = options.build(&json).map_err(|error| SchemaError {
-            pointer: match error.instance_path().as_str() {
-                // What the compiler says of a reference that leads nowhere has no place.
-                "" => lost_reference(source, source, "").unwrap_or_default(),
-                pointer => pointer.to_owned(),
-            },
-            message: error.to_string(),
-        })?;
-        Ok(Self { has_defaults: mentions_default(source), source: source.clone(), validator })
+        // Nearly every pattern is one for the engine whose time is linear.
+        let linear = options.clone().with_pattern_options(PatternOptions::regex()).build(&json);
+        let (validator, backtracking) = match linear {
+            Ok(validator) => (validator, None),
+            Err(_) => {
+                let options = options.with_pattern_options(patterns::backtracking());
+                let validator = options.build(&json).map_err(|error| broken(source, &error))?;
+                (validator, Some(Backtracking::of(source)))
+            }
+        };
+        let has_defaults = mentions_default(source);
+        Ok(Self { has_defaults, source: source.clone(), validator, backtracking })
     }
 
     /// The schema as it was written.
@@ -75,17 +83,29 @@ impl Schema {
 
     /// Every way in which `value` does not fit, up to a bound; empty if it does.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        if let Some(violation) = self.backtracking.as_ref().and_then(|few| few.too_long(value)) {
+            return vec![violation];
+        }
         let json = serde_json::Value::from(value);
         // Most values fit, and whether they do is known sooner than what does not.
         if self.validator.is_valid(&json) {
             return Vec::new();
         }
+        // The first that is wrong is found soon; every other may take as long.
+        if self.backtracking.is_some()
+            && let Some(violation) =
+                self.validator.validate(&json).err().as_ref().and_then(patterns::unfinished)
+        {
+            return vec![violation];
+        }
         self.validator
             .iter_errors(&json)
             .take(MAX_VIOLATIONS)
-            .map(|error| Violation {
-                pointer: shortened(error.instance_path().as_str(), MAX_MESSAGE),
-                message: message(&error),
+            .map(|error| {
+                patterns::unfinished(&error).unwrap_or_else(|| Violation {
+                    pointer: shortened(error.instance_path().as_str(), MAX_MESSAGE),
+                    message: message(&error),
+                })
             })
             .collect()
     }
@@ -176,6 +196,21 @@ impl<'a> Filling<'a> {
     fn referenced(&self, schema: &Value) -> Option<&'a Value> {
         let target = schema.get("$ref")?.as_str()?;
         self.root.pointer(target.strip_prefix('#')?)
+    }
+}
+
+/// Why a schema does not compile, from what the compiler says.
+fn broken(source: &Value, error: &ValidationError<'_>) -> SchemaError {
+    SchemaError {
+        pointer: match error.instance_path().as_str() {
+            // What the compiler says of a reference that leads nowhere has no place.
+            "" => lost_reference(source, source, "").unwrap_or_default(),
+            pointer => pointer.to_owned(),
+        },
+        message: error.to_string(),
+        is_pattern: matches!(
+            error.kind(), ValidationErrorKind::Format { format } if format == "regex"
+        ),
     }
 }
 

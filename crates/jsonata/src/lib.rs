@@ -33,6 +33,7 @@ mod syntax;
 struct Readme;
 
 pub use bindings::{BadSignature, Bindings};
+pub use builtins::function_names;
 pub use error::EvalError;
 pub use eval::Environment;
 pub use function::{HostCall, HostFunction, HostState};

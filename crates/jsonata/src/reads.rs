@@ -18,6 +18,9 @@ pub struct Reads {
     pub paths: Vec<ReadPath>,
     /// Calls with a literal string as first argument.
     pub literal_calls: Vec<LiteralCall>,
+    /// The functions it calls, without `$`, that are neither built in nor given a value anywhere in
+    /// it; whoever evaluates it has to bind them.
+    pub free_functions: Vec<Segment>,
     /// Whether the root may also be read as a whole or by names that are computed.
     pub whole_context: bool,
 }
@@ -29,7 +32,7 @@ pub struct ReadPath {
     pub segments: Vec<Segment>,
 }
 
-/// One name of a path.
+/// One name of a path, or of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The name it stands for.
@@ -118,7 +121,10 @@ impl Reader {
                     ExprKind::Call { function, arguments } => {
                         self.call(function, arguments, context, 1);
                     }
-                    _ => self.visit(rhs, context),
+                    _ => {
+                        self.called(rhs);
+                        self.visit(rhs, context);
+                    }
                 }
             }
             // A transform runs on what it is applied to.
@@ -236,7 +242,18 @@ impl Reader {
         }
     }
 
+    /// Notes a function that nothing in the expression explains.
+    fn called(&mut self, function: &Expr) {
+        let ExprKind::Variable(name) = &function.kind else { return };
+        let is_context = matches!(&**name, "" | "$");
+        if !is_context && !self.names.binds(name) && builtins::find(name).is_none() {
+            let segment = Segment { name: name.clone(), span: function.token };
+            self.reads.free_functions.push(segment);
+        }
+    }
+
     fn call(&mut self, function: &Expr, arguments: &[Expr], context: Context, implied: usize) {
+        self.called(function);
         if let ExprKind::Variable(name) = &function.kind {
             let rebound = self.names.binds(name);
             if !rebound && context == Context::Root {

@@ -26,6 +26,31 @@ fn reads(source: &str) -> String {
 }
 
 #[test]
+fn functions_that_nothing_explains() {
+    for (source, expected) in [
+        ("$nope(1)", "nope"),
+        ("node ~> $nope", "nope"),
+        ("node ~> $nope()", "nope"),
+        ("node.$nope()", "nope"),
+        ("$nope(?, 1)", "nope"),
+        ("$map([1], function($v) { $nop($v) })", "nop"),
+        ("$sum([1]) ~> $string", ""),
+        ("( $f := function($x) { $x }; $f(1) )", ""),
+        ("$map([1], function($f) { $f(1) })", ""),
+        ("(function($x) { $x })(1)", ""),
+        ("$.f(1)", ""),
+        ("$map([1], $nope)", ""),
+    ] {
+        let reads = parse(source).expect(source).reads();
+        let names: Vec<&str> = reads.free_functions.iter().map(|free| &*free.name).collect();
+        assert_eq!(names.join(" "), expected, "{source}");
+        for free in &reads.free_functions {
+            assert_eq!(&source[free.span.range()], format!("${}", free.name));
+        }
+    }
+}
+
+#[test]
 fn paths_from_the_root() {
     for (source, expected) in [
         ("node.a.b", "node.a.b"),

@@ -66,6 +66,11 @@ impl Sandbox {
         Self { pool: Arc::new(pool) }
     }
 
+    /// How many scripts wait for their turn.
+    pub fn waiting(&self) -> usize {
+        self.pool.waiting.load(Ordering::Relaxed)
+    }
+
     /// Executes a script. Dropping the future stops it.
     pub async fn run(&self, execution: Execution) -> Report {
         match self.begin(execution).await {

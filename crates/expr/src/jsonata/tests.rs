@@ -258,6 +258,19 @@ fn errors_have_the_codes_of_the_reference() {
 }
 
 #[test]
+fn what_is_no_function_is_named() {
+    let scope = PlainScope::shared(json("{}"));
+    for (source, message) in [
+        ("$nope()", "there is no function `$nope`"),
+        ("( $f := 1; $f(2) )", "`$f` is not a function"),
+        ("nope(1)", "`nope` is not a function"),
+        ("(1)(2)", "what is called is not a function"),
+    ] {
+        assert_eq!(eval_in(&scope, source).unwrap_err().message, message, "{source}");
+    }
+}
+
+#[test]
 fn errors_of_evaluation_have_a_place() {
     let scope = PlainScope::shared(json(r#"{"a": "x"}"#));
     let error = eval_in(&scope, "1 + $number($.a)").unwrap_err();

@@ -52,11 +52,11 @@ pub(crate) fn operator_hint(name: &str) -> String {
         .unwrap_or_else(|| format!("the operators are {}", OPERATORS.join(" ")))
 }
 
-/// Compiles a rule and tells what it reads.
-pub(super) fn compile(rule: &Value) -> Result<(Rule, Reads), Vec<ExprError>> {
+/// Compiles a rule and tells what it reads and what is wrong with it.
+pub(super) fn compile(rule: &Value) -> (Rule, Reads, Vec<ExprError>) {
     let mut compiler = Compiler::default();
     let rule = compiler.rule(rule);
-    if compiler.errors.is_empty() { Ok((rule, compiler.reads)) } else { Err(compiler.errors) }
+    (rule, compiler.reads, compiler.errors)
 }
 
 #[derive(Default)]
@@ -132,6 +132,8 @@ impl Compiler {
                 token: Some(name.to_owned()),
                 ..ExprError::new(code::UNKNOWN_OPERATOR, format!("unknown operator `{name}`"))
             });
+            // What is wrong inside it is worth knowing too.
+            self.all(operands);
             return nothing();
         };
         if operator == Operator::Multiply && operands.items.is_empty() {
@@ -174,6 +176,9 @@ impl Compiler {
     fn known(&mut self, operand: Operand) -> Place {
         let pointer = self.pointer();
         match &operand {
+            Operand::Jsonata(expression) if self.local > 0 => {
+                self.reads.add_local(expression.reads(), &pointer);
+            }
             _ if self.local > 0 => {}
             Operand::Whole => self.reads.whole = true,
             Operand::Path(names) => self.reads.paths.push(Read {

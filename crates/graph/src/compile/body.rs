@@ -15,7 +15,7 @@ use mcpgraph_expr::{JsonLogic, Jsonata, code};
 use mcpgraph_value::Value;
 
 use super::reach;
-use super::reads::{self, Names};
+use super::reads::{self, Known, Names};
 use super::report::Report;
 use crate::{
     Body, Case, Kind, Node, NodeIx, Retry, RetryOn, Target, Template, read_duration, read_time,
@@ -25,7 +25,7 @@ use crate::{
 pub(super) const ERROR: &str = "error";
 
 /// The name under which the body of a loop reads the position of its item.
-const INDEX: &str = "index";
+pub(super) const INDEX: &str = "index";
 
 /// Compiles the nodes of a tool; none if something in them cannot be compiled.
 pub(super) fn compile_body(file: &GraphFile, tool: &ToolDef, report: &mut Report) -> Option<Body> {
@@ -143,6 +143,8 @@ impl<'a> Compiler<'a, '_> {
         match (&def.kind, &def.next) {
             (NodeKind::Exit | NodeKind::Switch(_), _) => Ok(None),
             (_, Some(next)) => self.edge(next, "next", place).map(Some).ok_or(Reported),
+            // It may be an exit.
+            (_, None) if def.is_unknown() => Err(Reported),
             (_, None) if place.is_tool => {
                 self.report.push(
                     Diagnostic::error(
@@ -212,7 +214,7 @@ impl<'a> Compiler<'a, '_> {
                 }
             }
             NodeKind::Foreach(foreach) => {
-                self.check_item_name(&foreach.item_name, &place.names);
+                self.check_item_name(def, &foreach.item_name, &place.names);
                 let items = self.expression(&foreach.items, &place.names);
                 let mut names = place.names.clone();
                 names.extend([&*foreach.item_name, INDEX]);
@@ -277,7 +279,8 @@ impl<'a> Compiler<'a, '_> {
     fn rule(&mut self, condition: &Condition, names: &Names<'_>) -> Option<JsonLogic> {
         match JsonLogic::compile(condition.rule.value()) {
             Ok(rule) => {
-                reads::check_rule(rule.reads(), &condition.rule, names, self.report);
+                let known = Known { names, ids: &self.ids };
+                reads::check_rule(rule.reads(), &condition.rule, known, self.report);
                 Some(rule)
             }
             Err(errors) => {
@@ -301,6 +304,10 @@ impl<'a> Compiler<'a, '_> {
                             .maybe_hint(error.hint()),
                     );
                 }
+                // One fault hides nothing that others read.
+                let reads = JsonLogic::reads_of(condition.rule.value());
+                let known = Known { names, ids: &self.ids };
+                reads::check_rule(&reads, &condition.rule, known, self.report);
                 None
             }
         }
@@ -309,7 +316,8 @@ impl<'a> Compiler<'a, '_> {
     pub(super) fn expression(&mut self, text: &Text, names: &Names<'_>) -> Option<Jsonata> {
         match Jsonata::compile(text) {
             Ok(expression) => {
-                reads::check_expression(expression.reads(), text, names, self.report);
+                let known = Known { names, ids: &self.ids };
+                reads::check_expression(expression.reads(), text, known, self.report);
                 Some(expression)
             }
             Err(_) => {
@@ -432,35 +440,6 @@ impl<'a> Compiler<'a, '_> {
             )
             .at(self.report.source(), name.span(), "")
             .hint(hint),
-        );
-    }
-
-    /// A node that hides a name of the bodies around it would change what expressions mean.
-    fn check_name(&mut self, def: &NodeDef, outer: &Names<'_>) {
-        if outer.contains(&*def.id) && [ERROR, INDEX].contains(&&*def.id) {
-            self.name_taken(&def.id);
-        }
-    }
-
-    /// So would an item; only the item of a loop around it may be hidden, as in any language.
-    fn check_item_name(&mut self, name: &Text, outer: &Names<'_>) {
-        let is_error = &**name == ERROR && outer.contains(ERROR);
-        if is_error || &**name == INDEX || self.ids.contains(&**name) {
-            self.name_taken(name);
-        }
-    }
-
-    fn name_taken(&mut self, name: &Text) {
-        self.report.push(
-            Diagnostic::error(
-                codes::NAME_TAKEN,
-                format!("`{name}` means something else in expressions here"),
-            )
-            .at(self.report.source(), name.span(), "")
-            .hint(
-                "`error` is the error an `onError` caught, `index` the position in a foreach, and \
-                 any node's id its output",
-            ),
         );
     }
 }

@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 
+use mcpgraph_config::Text;
 use mcpgraph_config::model::{NodeDef, NodeKind};
-use mcpgraph_diagnostics::{Diagnostic, codes};
+use mcpgraph_diagnostics::{Diagnostic, codes, suggest};
 
 use super::report::Report;
 use crate::NodeIx;
 
-/// Reports nodes that are never reached and an exit that cannot be.
+/// Reports nodes that are never reached, an exit that cannot be, and a body that never ends.
 ///
-/// It looks at the nodes as they were written, so that a fault inside one of them hides nothing.
-/// Where an edge leads nowhere or a node could not be read, nothing is said: what seems unreachable
-/// may well be where it was to lead.
+/// It looks at the nodes as they were written, so that a fault inside one of them hides nothing. An
+/// edge that leads nowhere is taken to lead to the node that was probably meant. Where no name is
+/// near, or a node could not be read, nothing is said: what seems unreachable may well be where it
+/// was to lead.
 pub(super) fn check(
     defs: &[NodeDef],
     ids: &HashMap<&str, NodeIx>,
@@ -22,6 +24,19 @@ pub(super) fn check(
 ) {
     let edges: Option<Vec<_>> = defs.iter().map(|def| edges(def, ids, is_tool)).collect();
     let Some(reached) = edges.and_then(|edges| reachable(&edges, start)) else { return };
+    let ends = |def: &NodeDef| def.next.is_none() && !matches!(def.kind, NodeKind::Switch(_));
+    let mut nodes = defs.iter().zip(&reached);
+    if !is_tool && !nodes.any(|(def, reached)| *reached && ends(def)) {
+        let first = &defs[start].id;
+        report.push(
+            Diagnostic::error(
+                codes::EXIT_UNREACHABLE,
+                format!("the body that begins with `{first}` cannot come to an end"),
+            )
+            .at(report.source(), first.span(), "")
+            .hint("it ends at a node without `next`, and none can be reached"),
+        );
+    }
     for (index, def) in defs.iter().enumerate() {
         // A second entry, and the second of two nodes with one id, have been reported as such.
         let is_second = matches!(def.kind, NodeKind::Entry) || ids.get(&*def.id) != Some(&index);
@@ -72,5 +87,9 @@ fn edges(def: &NodeDef, ids: &HashMap<&str, NodeIx>, is_tool: bool) -> Option<Ve
     }
     targets.extend(&def.on_error);
     targets.extend(def.other_handlers());
-    targets.into_iter().map(|id| ids.get(&**id).copied()).collect()
+    let meant = |id: &Text| {
+        let nearest = || suggest::nearest(id, ids.keys().copied());
+        ids.get(&**id).or_else(|| ids.get(nearest()?)).copied()
+    };
+    targets.into_iter().map(meant).collect()
 }

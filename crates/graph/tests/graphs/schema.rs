@@ -162,6 +162,67 @@ fn a_pattern_cannot_take_exponential_time() {
 }
 
 #[test]
+fn patterns_may_look_around_and_refer_back() {
+    for (pattern, fits, does_not) in [
+        (r"^(?!x).*$", "ax", "xa"),
+        (r"^(?=.*\\d).+$", "a1", "ab"),
+        (r"^(a|b)\\1$", "bb", "ab"),
+        (r"(?<=a)b", "cab", "cb"),
+    ] {
+        let schema = schema(&format!(r#"{{"type": "string", "pattern": "{pattern}"}}"#));
+        assert!(schema.violations(&Value::string(fits)).is_empty(), "{pattern}");
+        let violations = schema.violations(&Value::string(does_not));
+        assert_eq!(violations.len(), 1, "{pattern}");
+        assert!(violations[0].message.contains("does not match"), "{violations:?}");
+    }
+}
+
+#[test]
+fn a_pattern_that_goes_back_too_often_is_told_and_never_passes() {
+    let text = format!("{}!", "a".repeat(5_000));
+    for keywords in [
+        r#""pattern": "^(a|a)*\\1b$""#,
+        r#""not": {"pattern": "^(a|a)*\\1b$"}"#,
+        r#""anyOf": [{"pattern": "^(a|a)*\\1b$"}, {"type": "number"}]"#,
+        r#""if": {"pattern": "^(a|a)*\\1b$"}, "then": {}, "else": false"#,
+    ] {
+        let schema = schema(&format!(r#"{{"properties": {{"t": {{{keywords}}}}}}}"#));
+        let violations = schema.violations(&value(&format!(r#"{{"t": "{text}"}}"#)));
+        assert_eq!(violations.len(), 1, "{keywords}");
+        assert!(violations[0].message.contains("50000 steps back"), "{violations:?}");
+        assert!(violations[0].message.contains("/properties/t"), "{violations:?}");
+    }
+}
+
+#[test]
+fn many_texts_for_such_a_pattern_do_not_add_up() {
+    let schema = schema(r#"{"items": {"pattern": "^(a|a)*\\1b$"}}"#);
+    let text = Value::string(format!("{}!", "a".repeat(30)));
+    let violations = schema.violations(&Value::array(vec![text.clone(); 1_000]));
+    assert!(violations[0].message.contains("steps back"), "{violations:?}");
+    let violations = schema.violations(&Value::array(vec![text; 2_000]));
+    assert!(violations[0].message.contains("at most 32768 bytes"), "{violations:?}");
+}
+
+#[test]
+fn only_texts_that_such_a_pattern_sees_are_limited() {
+    let long = "a".repeat(40_000);
+    let schema = schema(
+        r#"{"properties": {
+            "id": {"pattern": "^(?!x)"}, "note": {"type": "string", "pattern": "^a+$"},
+            "tag": {"anyOf": [{"pattern": "^(?!x)"}, {"type": "null"}]}
+        }, "patternProperties": {"^note": {"maxLength": 50000}}}"#,
+    );
+    assert!(schema.violations(&value(&format!(r#"{{"id": "a", "note": "{long}"}}"#))).is_empty());
+    for name in ["id", "tag"] {
+        let violations = schema.violations(&value(&format!(r#"{{"{name}": "{long}"}}"#)));
+        assert_eq!(violations.len(), 1);
+        assert_eq!(violations[0].pointer, format!("/{name}"));
+        assert!(violations[0].message.contains("at most 32768 bytes"), "{violations:?}");
+    }
+}
+
+#[test]
 fn large_numbers_keep_their_digits() {
     let schema = schema(r#"{"type": "integer"}"#);
     assert!(schema.violations(&value("123456789012345678901234567890")).is_empty());

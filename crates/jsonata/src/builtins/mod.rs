@@ -122,6 +122,11 @@ const TABLE: &[(&str, &str, usize, Call)] = &[
     ("millis", "<:n>", 0, datetime::millis),
 ];
 
+/// The names of the functions that every expression can call, without `$`.
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|(name, ..)| *name)
+}
+
 /// The built-in called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
     static BUILTINS: LazyLock<HashMap<&'static str, Builtin, RandomState>> = LazyLock::new(|| {

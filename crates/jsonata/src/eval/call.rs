@@ -70,7 +70,10 @@ impl Evaluator<'_> {
         }
         match function {
             Some(Item::Function(function)) => Ok((function, arguments)),
-            _ => Err(named(fail("T1006", "what is called is not a function"), node, call)),
+            other => {
+                let message = not_a_function(call, other.is_some());
+                Err(named(fail("T1006", message), node, call))
+            }
         }
     }
 
@@ -396,6 +399,18 @@ fn from_tail_call(mut failure: Failure, site: &TailSite) -> Failure {
 }
 
 /// Gives an error from a call its place and the name that is called, unless it has them.
+/// What is said of a call of something else, which may not even be there.
+fn not_a_function(call: &Call, is_there: bool) -> String {
+    match (&call.function.kind, call.function.word()) {
+        (NodeKind::Variable(variable), _) if is_there => {
+            format!("`${}` is not a function", variable.name)
+        }
+        (NodeKind::Variable(variable), _) => format!("there is no function `${}`", variable.name),
+        (NodeKind::Path { .. }, Some(name)) => format!("`{name}` is not a function"),
+        _ => "what is called is not a function".to_owned(),
+    }
+}
+
 fn named(mut failure: Failure, node: &Node, call: &Call) -> Failure {
     place(&mut failure, node.token, call.function.span);
     if failure.token.is_none() {
