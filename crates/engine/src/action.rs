@@ -85,6 +85,17 @@ impl Action {
     }
 }
 
+impl Action {
+    /// The node it is for.
+    pub(crate) fn node(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Evaluate(evaluation) => Some(&evaluation.body.nodes[evaluation.node].id),
+            Self::Call(call) => Some(&call.node),
+            Self::Abort(_) => None,
+        }
+    }
+}
+
 impl Evaluation {
     /// Names it.
     pub fn task(&self) -> TaskId {

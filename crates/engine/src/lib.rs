@@ -11,6 +11,7 @@
 mod action;
 mod error;
 mod event;
+mod place;
 mod replay;
 mod run;
 mod scope;
@@ -18,6 +19,7 @@ mod scope;
 pub use action::{Action, Call, Evaluated, Evaluation, Outcome, TaskId};
 pub use error::{ErrorKind, RunError};
 pub use event::{Event, Given, LogLevel, NotAPath, PauseReason, StepId, StepPath};
+pub use place::{Place, PlaceNode};
 pub use replay::{Divergence, Progress, Replay};
 pub use run::{Failing, Flow, NotChanged, Run, Upcoming};
 pub use scope::ScopeView;

@@ -159,6 +159,11 @@ impl<'r> Replay<'r> {
         evaluate: &mut impl FnMut(&Evaluation) -> Result<Evaluated, ExprError>,
     ) -> bool {
         let now = next.at();
+        if let Some(error) = self.stopped_by(next) {
+            // Whatever could have begun by then did not.
+            self.run.abort(error.clone(), now);
+            return self.run.has_events();
+        }
         match next {
             Event::Started { .. } => return false,
             Event::Paused { why, .. } => self.run.pause(why.clone(), now),
@@ -191,6 +196,21 @@ impl<'r> Replay<'r> {
         true
     }
 
+    /// The error with which somebody ended the whole run, if that is what an event tells of: the
+    /// record then ends with it, at the same time.
+    fn stopped_by(&self, event: &Event) -> Option<&'r RunError> {
+        let (Event::StepFailed { error: told, at, .. }
+        | Event::Finished { outcome: Err(told), at }) = event
+        else {
+            return None;
+        };
+        let Some(Event::Finished { outcome: Err(error), at: end }) = self.record.last() else {
+            return None;
+        };
+        let is_it = error == told && end == at && self.run.ended_from_outside(error, *at);
+        is_it.then_some(error)
+    }
+
     /// The error that an event of the record tells of.
     fn failure(&self, event: &Event) -> Option<&'r RunError> {
         // A step that fails before it has its input is told of only then.
@@ -215,7 +235,12 @@ impl<'r> Replay<'r> {
             return Answer::NotAwaited;
         };
         let task = *task;
-        if error.is_some_and(|error| self.run.ended_from_outside(error, now)) {
+        let is_anothers = |error: &RunError| {
+            // A limit that is reached at one node ends everything that is under way elsewhere.
+            error.kind == ErrorKind::Limit && error.node.as_ref() != action.node()
+        };
+        if error.is_some_and(|error| self.run.ended_from_outside(error, now) || is_anothers(error))
+        {
             return Answer::NotItsOwn;
         }
         let outcome = match (action, error, next) {

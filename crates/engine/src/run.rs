@@ -2,8 +2,10 @@
 //! passes.
 
 mod ahead;
+mod allowance;
 mod children;
 mod detached;
+mod failing;
 mod flow;
 mod patience;
 mod pausing;
@@ -17,14 +19,16 @@ use std::time::Duration;
 use mcpgraph_graph::{Body, Graph, Limits, NodeIx, Tool};
 use mcpgraph_value::Value;
 
+use self::allowance::Allowance;
 use self::children::Children;
 use self::detached::Detached;
+pub use self::failing::Failing;
 pub use self::flow::Flow;
 use self::patience::Patience;
 pub use self::pausing::{NotChanged, Upcoming};
 use self::timers::Timers;
 use crate::{
-    Action, ErrorKind, Event, Given, Outcome, RunError, ScopeView, StepId, StepPath, TaskId,
+    Action, ErrorKind, Event, Given, Outcome, Place, RunError, ScopeView, StepId, StepPath, TaskId,
 };
 
 /// One execution of a tool.
@@ -51,19 +55,15 @@ pub struct Run {
     waited: Duration,
     /// Waiting for people, which does not count as its time.
     patience: Patience,
+    /// What tools that were called inside it may use, where that is less than the run may.
+    allowances: Vec<Allowance>,
     /// What it came to, which is final while detached calls are still under way.
     answer: Option<Result<Value, RunError>>,
     outcome: Option<Result<Value, RunError>>,
     /// The step whose failure nothing has taken care of.
     failing: Option<Box<Failing>>,
-}
-
-/// The step at which a run failed: the innermost one that nothing took care of.
-pub struct Failing {
-    /// Its number.
-    pub step: StepId,
-    /// What it saw.
-    pub view: ScopeView,
+    /// Where that is.
+    place: Option<Box<Place>>,
 }
 
 type ScopeId = u64;
@@ -144,9 +144,11 @@ impl Run {
             given,
             waited: Duration::ZERO,
             patience: Patience::default(),
+            allowances: Vec::new(),
             answer: None,
             outcome: None,
             failing: None,
+            place: None,
         };
         let input = tool.input.with_defaults(&input);
         run.events.push(Event::Started {
@@ -237,7 +239,8 @@ impl Run {
             return;
         }
         if self.is_out_of_time(now) {
-            self.give_up(self.time_limit_error(), now);
+            let (error, place) = self.out_of_time();
+            self.give_up(error, place, now);
             return;
         }
         while let Some(step) = self.timers.pop_due(now) {
@@ -248,14 +251,14 @@ impl Run {
     /// The caller has gone; everything stops.
     pub fn cancel(&mut self, reason: &str, now: Duration) {
         if self.outcome.is_none() {
-            self.give_up(RunError::new(ErrorKind::Cancelled, reason), now);
+            self.give_up(RunError::new(ErrorKind::Cancelled, reason), None, now);
         }
     }
 
     /// Ends the run for a reason that no node may handle.
     pub fn abort(&mut self, error: RunError, now: Duration) {
         if self.outcome.is_none() {
-            self.give_up(error, now);
+            self.give_up(error, None, now);
         }
     }
 
@@ -279,45 +282,16 @@ impl Run {
         self.outcome.as_ref()
     }
 
-    /// The step at which the run failed, if it did and at a step.
-    pub fn failing(&self) -> Option<&Failing> {
-        self.failing.as_deref()
-    }
-
     /// What the outputs of the run hold in memory, about.
     pub fn context_bytes(&self) -> usize {
         self.context_bytes
     }
 
-    /// When the run has had its time; none while it waits for a person.
-    fn time_limit(&self) -> Option<Duration> {
-        self.patience.spent().map(|spent| self.limits.execution_time.saturating_add(spent))
-    }
-
-    /// Whether the run has had its time.
-    fn is_out_of_time(&self, now: Duration) -> bool {
-        self.time_limit().is_some_and(|limit| now >= limit)
-    }
-
-    fn time_limit_error(&self) -> RunError {
-        let limit = self.limits.execution_time.as_millis();
-        let error = RunError::new(
-            ErrorKind::Limit,
-            format!(
-                "the run took longer than maxExecutionTimeMs ({limit} ms); raise the limit in \
-                 executionLimits, or give slow nodes a timeoutMs"
-            ),
-        );
-        // The innermost step under way is where the time went; between two steps it is the next.
-        let under_way = self.steps.values().map(|step| (step.scope, step.node)).next_back();
-        match under_way.or_else(|| self.ready.front().copied()) {
-            Some((scope, node)) => error.at(&self.scopes[&scope].body.nodes[node].id),
-            None => error,
+    /// Stops everything that is under way and ends the run, for something at a node if it was.
+    fn give_up(&mut self, error: RunError, at: Option<(ScopeId, NodeIx)>, now: Duration) {
+        if self.answer.is_none() {
+            self.place = at.and_then(|(scope, node)| self.place_of(scope, node)).map(Box::new);
         }
-    }
-
-    /// Stops everything that is under way and ends the run.
-    fn give_up(&mut self, error: RunError, now: Duration) {
         let under_way: Vec<TaskId> = self.steps.keys().rev().copied().collect();
         for id in under_way {
             if let Some((number, scope)) =
@@ -332,15 +306,6 @@ impl Run {
         self.finish(outcome, now);
     }
 
-    /// Remembers where the run fails, unless it is failing already for something further inside.
-    fn keep_failing(&mut self, step: StepId, scope: ScopeId) {
-        if self.failing.is_none()
-            && let Some(scope) = self.scopes.get(&scope)
-        {
-            self.failing = Some(Box::new(Failing { step, view: scope.view.clone() }));
-        }
-    }
-
     /// The run came to something. It has ended when nothing is under way any more.
     fn conclude(&mut self, outcome: Result<Value, RunError>, now: Duration) {
         if self.detached.is_empty() {
@@ -348,6 +313,7 @@ impl Run {
         } else {
             self.ready.clear();
             self.scopes.clear();
+            self.allowances.clear();
             self.answer = Some(outcome);
         }
     }
@@ -355,6 +321,7 @@ impl Run {
     fn finish(&mut self, outcome: Result<Value, RunError>, now: Duration) {
         self.ready.clear();
         self.scopes.clear();
+        self.allowances.clear();
         self.context_bytes = 0;
         self.events.push(Event::Finished { outcome: outcome.clone(), at: now });
         self.outcome = Some(outcome);

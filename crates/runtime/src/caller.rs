@@ -1,6 +1,7 @@
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use mcpgraph_engine::{Call, Event};
+use mcpgraph_journal::TraceContext;
 use mcpgraph_upstream::{Raw, RpcError};
 
 /// Whoever asked for a run, and what it wants to know of it.
@@ -14,6 +15,11 @@ pub trait Caller: Send + Sync {
     /// Something happened, and is in the record if there is one. It must not wait for anything.
     fn event(&self, event: &Event) {
         let _ = event;
+    }
+
+    /// The trace that the run belongs to, where it belongs to one and lines of the log can say so.
+    fn traced(&self, trace: &TraceContext) {
+        let _ = trace;
     }
 
     /// Whether it keeps back what a run came to until the record of the run is in the store. For

@@ -19,8 +19,11 @@ use tracing::{Instrument as _, Span, field};
 use crate::clock::{Clock, to_millis};
 use crate::debugging::Debugging;
 use crate::durable::{self, Durably};
+use crate::ending;
 use crate::evaluate::Evaluator;
+use crate::lines;
 use crate::live::Entered;
+use crate::observe::trace_id;
 use crate::watch::Watchers;
 use crate::work::Work;
 use crate::{
@@ -122,6 +125,11 @@ impl Runtime {
     /// Whether its runs are recorded.
     pub fn is_recorded(&self) -> bool {
         self.instruments.journal.is_some()
+    }
+
+    /// Who sees its runs.
+    pub fn observers(&self) -> &[Arc<dyn Observer>] {
+        &self.instruments.observers
     }
 
     /// Where its runs ask people; none where they are not recorded.
@@ -312,8 +320,7 @@ pub(crate) fn given() -> Given {
 /// What a run came to in which we failed.
 fn fault(run: RunId) -> Finished {
     let fault = "the run failed by a fault of mcpgraph";
-    let outcome = Err(RunError::new(ErrorKind::Internal, fault));
-    Finished { run, outcome, failed: None }
+    Finished::failed(run, RunError::new(ErrorKind::Internal, fault))
 }
 
 /// What log lines of a run carry. It is there for warnings too, so it cannot be a lesser span.
@@ -322,8 +329,9 @@ fn log_span(id: RunId, tool: &Tool, origin: &Origin, watchers: &Watchers) -> Spa
     if !span.is_disabled() {
         let traced = watchers.trace_context(None);
         let trace = traced.as_ref().or(origin.trace.as_ref());
-        if let Some(trace_id) = trace.and_then(|trace| trace.traceparent.get(3..35)) {
-            span.record("trace_id", trace_id);
+        if let Some(trace) = trace {
+            watchers.caller.traced(trace);
+            span.record("trace_id", trace_id(trace));
         }
     }
     span
@@ -453,7 +461,9 @@ impl Drive<'_> {
                 let asker = self.asker.clone();
                 self.work.add(task, |cancel| async move {
                     Outcome::Called(match (&call.target, wrapped) {
-                        (Target::Wrapped, Some(wrapped)) => wrapped.call(call.args, cancel).await,
+                        (Target::Wrapped, Some(wrapped)) => {
+                            wrapped.call(call.args, trace, cancel).await
+                        }
                         _ => {
                             let call =
                                 EffectCall { call, cancel, caller, meta, trace, said, asker };
@@ -473,7 +483,7 @@ impl Drive<'_> {
     /// Sees whether somebody wants something of a run that has a lot to do.
     fn look_up(&mut self) {
         if self.cancel.is_cancelled() {
-            self.run.cancel("the caller cancelled the call", self.clock.now());
+            self.run.cancel(ending::why_cancelled(), self.clock.now());
         }
         if let Some(entered) = &mut self.entered
             && let Ok(session) = entered.joining.try_recv()
@@ -493,7 +503,7 @@ impl Drive<'_> {
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => {
-                self.run.cancel("the caller cancelled the call", self.clock.now());
+                self.run.cancel(ending::why_cancelled(), self.clock.now());
             }
             Some((task, outcome)) = work.running.next(), if !work.running.is_empty() => {
                 // What was stopped says nothing; the step may be at its next attempt by now.
@@ -538,6 +548,7 @@ impl Drive<'_> {
         for event in happened.drain(..) {
             let evaluator = &self.runtime.evaluator;
             self.debugging.saw(&event, &mut self.run, &mut self.clock, evaluator);
+            lines::write(&event);
             self.watchers.tell(event);
         }
         self.happened = happened;

@@ -146,7 +146,7 @@ impl DurableRuns {
     pub async fn finished(&self, run: RunId) -> Finished {
         match self.engine.outcome(run).await {
             Ok(ended) => ended_as(run, ended),
-            Err(error) => Finished { run, outcome: Err(unusable(&error)), failed: None },
+            Err(error) => Finished::failed(run, unusable(&error)),
         }
     }
 
@@ -169,13 +169,13 @@ impl DurableRuns {
         let id = execution.id;
         let run = match self.begin(runtime, execution).await {
             Ok(run) => run,
-            Err(error) => return Finished { run: id, outcome: Err(error), failed: None },
+            Err(error) => return Finished::failed(id, error),
         };
         let mut finished = std::pin::pin!(self.finished(run));
         tokio::select! {
             biased;
             finished = &mut finished => return finished,
-            error = self.left(run) => return Finished { run, outcome: Err(error), failed: None },
+            error = self.left(run) => return Finished::failed(run, error),
             () = cancel.cancelled() => {}
         }
         self.cancel(run).await;
@@ -212,7 +212,7 @@ impl Executor for DurableRuns {
                 ErrorKind::Internal,
                 "what was kept of the run cannot be read by this version of mcpgraph",
             );
-            return Ok(kept::finished_value(&Finished { run, outcome: Err(error), failed: None }));
+            return Ok(kept::finished_value(&Finished::failed(run, error)));
         };
         let (runtime, execution, is_again) = self.execution(run, &kept).inspect_err(|stopped| {
             tracing::error!(%run, tool = &*kept.tool, %stopped, "a durable run cannot go on here");
@@ -244,7 +244,7 @@ fn ended_as(run: RunId, ended: Ended) -> Finished {
         Ended::Value(value) => kept::finished_of(run, &value),
         Ended::Cancelled => {
             let error = RunError::new(ErrorKind::Cancelled, "the run was cancelled");
-            Finished { run, outcome: Err(error), failed: None }
+            Finished::failed(run, error)
         }
     }
 }

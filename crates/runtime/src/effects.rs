@@ -50,8 +50,14 @@ pub struct EffectCall {
 /// What a workflow is put around: another workflow, or the call itself.
 #[async_trait]
 pub trait Wrapped: Send + Sync {
-    /// Answers the request `{method, params}` with a response.
-    async fn call(&self, request: Value, cancel: CancellationToken) -> Result<Value, RunError>;
+    /// Answers the request `{method, params}` with a response. What happens inside belongs to the
+    /// trace of the node that asks, where a span was opened for it.
+    async fn call(
+        &self,
+        request: Value,
+        trace: Option<TraceContext>,
+        cancel: CancellationToken,
+    ) -> Result<Value, RunError>;
 }
 
 /// What a call says while it is made.

@@ -1,6 +1,6 @@
 //! What a run came to.
 
-use mcpgraph_engine::{Run, RunError, StepId};
+use mcpgraph_engine::{Place, Run, RunError, StepId};
 use mcpgraph_expr::Scope as _;
 use mcpgraph_journal::RunId;
 use mcpgraph_value::Value;
@@ -14,6 +14,8 @@ pub struct Finished {
     pub outcome: Result<Value, RunError>,
     /// Where it failed, if it did and at a step.
     pub failed: Option<FailedStep>,
+    /// The node it failed at, and how it came there.
+    pub place: Option<Place>,
 }
 
 /// The step at which a run failed.
@@ -33,6 +35,32 @@ impl Finished {
             .failing()
             .filter(|_| outcome.is_err())
             .map(|failing| FailedStep { step: failing.step, context: failing.view.context() });
-        Some(Self { run: id, outcome, failed })
+        let place = run.place().filter(|_| outcome.is_err()).cloned();
+        Some(Self { run: id, outcome, failed, place })
+    }
+
+    /// Why it failed, after the way to the node if there is more to say of it than its name.
+    pub fn explained(&self, error: &RunError) -> String {
+        match self.place.as_ref().filter(|place| place.is_nested()) {
+            Some(place) => format!("{place}: {}", error.message),
+            None => error.to_string(),
+        }
+    }
+
+    /// The same for programs.
+    pub fn details(&self, error: &RunError) -> Value {
+        match (error.to_value(), self.place.as_ref().filter(|place| place.is_nested())) {
+            (Value::Object(details), Some(place)) => {
+                let mut details = (*details).clone();
+                place.put(&mut details);
+                details.into()
+            }
+            (details, _) => details,
+        }
+    }
+
+    /// A run that failed, and not at a node.
+    pub(crate) fn failed(run: RunId, error: RunError) -> Self {
+        Self { run, outcome: Err(error), failed: None, place: None }
     }
 }

@@ -36,6 +36,11 @@ impl Default for Hooks {
 }
 
 impl Hooks {
+    /// How many scripts wait for their turn.
+    pub fn waiting(&self) -> usize {
+        self.sandbox.waiting()
+    }
+
     /// Runs a script; what it writes to the console is said.
     pub(crate) async fn run(
         &self,

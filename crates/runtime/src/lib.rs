@@ -16,9 +16,11 @@ mod debugging;
 mod drive;
 mod durable;
 mod effects;
+mod ending;
 mod evaluate;
 mod finished;
 mod hooks;
+mod lines;
 mod live;
 mod observe;
 mod replay;
@@ -35,11 +37,15 @@ pub use debug::{Breakpoint, DebugSession, DebugState, Debugger, Move, RunEnded, 
 pub use drive::{Execution, Runtime};
 pub use durable::{Definition, DurableRuns, Home};
 pub use effects::{EffectCall, Effects, Said, World, Wrapped};
+pub use ending::process_ends;
 pub use finished::{FailedStep, Finished};
+pub use hooks::Hooks;
 pub use live::LiveRuns;
 pub use mcpgraph_durable::DurableError;
-pub use observe::{Instruments, Observer, RunObserver, RunStart};
+pub use observe::{
+    Instruments, Observer, PassObserver, PassStart, RunObserver, RunStart, trace_id,
+};
 pub use replay::{Fork, ForkError, Record};
 pub use sessions::DebugSessions;
-pub use tools::failed_call;
+pub use tools::{failed_call, put_trace};
 pub use waiting::after_waiting;

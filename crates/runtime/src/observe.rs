@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use mcpgraph_engine::{Event, StepId};
+use mcpgraph_engine::{Event, RunError, StepId};
 use mcpgraph_graph::{Digest, Graph};
 use mcpgraph_journal::{Journal, Origin, Redaction, RunId, TraceContext};
 
@@ -39,6 +39,12 @@ pub trait Observer: Send + Sync {
     /// A run begins; none if this one is not to be watched.
     fn begin(&self, run: &RunStart<'_>) -> Option<Box<dyn RunObserver>>;
 
+    /// A call begins that is passed on as it is; none if it is not to be watched.
+    fn pass(&self, call: &PassStart<'_>) -> Option<Box<dyn PassObserver>> {
+        let _ = call;
+        None
+    }
+
     /// What must be masked from now on in whatever leaves the process.
     fn set_redaction(&self, redaction: &Redaction) {
         let _ = redaction;
@@ -73,4 +79,38 @@ pub struct RunStart<'a> {
     pub origin: &'a Origin,
     /// When.
     pub at: SystemTime,
+}
+
+/// Sees one call of a tool that is passed on to another server without a run. One that is dropped
+/// before its end was given up.
+pub trait PassObserver: Send {
+    /// The trace context that goes along with the call; none leaves the caller's.
+    fn trace_context(&self) -> Option<TraceContext> {
+        None
+    }
+
+    /// The call has ended: with a result, as JSON, or a failure.
+    fn ended(self: Box<Self>, outcome: Result<&str, &RunError>);
+}
+
+/// A call that is passed on.
+pub struct PassStart<'a> {
+    /// The name by which the client called the tool.
+    pub tool: &'a str,
+    /// The server that has the tool.
+    pub server: &'a str,
+    /// The server's own name for the tool.
+    pub inner: &'a str,
+    /// The arguments, as JSON.
+    pub arguments: &'a str,
+    /// Who asked.
+    pub origin: &'a Origin,
+    /// When.
+    pub at: SystemTime,
+}
+
+/// The id of the trace that a context is of; none where it is not written as W3C says.
+pub fn trace_id(context: &TraceContext) -> Option<&str> {
+    let id = context.traceparent.get(3..35)?;
+    id.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(id)
 }

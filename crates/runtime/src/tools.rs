@@ -1,5 +1,7 @@
 //! The tools of other servers, as a run calls them.
 
+use std::time::Duration;
+
 use mcpgraph_engine::{Call, ErrorKind, RunError};
 use mcpgraph_journal::TraceContext;
 use mcpgraph_upstream::{CallContext, CallEvent, Raw, UpstreamError, Upstreams, raw};
@@ -10,6 +12,9 @@ use crate::{Caller, EffectCall};
 
 /// How many messages of a tool wait for the caller before the tool is slowed down.
 const PENDING_EVENTS: usize = 64;
+
+/// How long the run's own timer may be behind ours.
+const TIMER_GRACE: Duration = Duration::from_secs(1);
 
 /// Calls a tool and gives its output.
 pub(crate) async fn call(
@@ -27,6 +32,11 @@ pub(crate) async fn call(
     let context = CallContext { timeout: call.timeout, cancel, events, progress: true, meta };
     let answer = upstreams.call_tool(server, tool, call.args.clone(), context);
     let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
+    if call.timeout.is_some() && matches!(answer, Err(UpstreamError::Timeout { .. })) {
+        // This is what was left of the node's `timeoutMs`. The run has a timer for it too, which is
+        // due by now: it ends this call, and knows the limit as it was written.
+        tokio::time::sleep(TIMER_GRACE).await;
+    }
     answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| failed_call(&error))
 }
 
@@ -39,8 +49,8 @@ pub(crate) async fn may_repeat(upstreams: &Upstreams, server: &str, tool: &str) 
     })
 }
 
-/// Puts the node's own trace context in the place of the caller's.
-fn put_trace(meta: &mut Vec<(String, Raw)>, trace: &TraceContext) {
+/// Puts a trace context of our own in the place of the caller's.
+pub fn put_trace(meta: &mut Vec<(String, Raw)>, trace: &TraceContext) {
     meta.retain(|(key, _)| key != "traceparent" && key != "tracestate");
     meta.push(("traceparent".to_owned(), raw(&*trace.traceparent)));
     if let Some(state) = &trace.tracestate {
@@ -68,9 +78,9 @@ async fn relay(mut events: mpsc::Receiver<CallEvent>, call: &Call, caller: &dyn 
 /// A failed call as the failure of the node that made it.
 pub fn failed_call(error: &UpstreamError) -> RunError {
     let (kind, data) = match error {
-        UpstreamError::Unavailable { .. } | UpstreamError::UnknownServer { .. } => {
-            (ErrorKind::Unavailable, None)
-        }
+        UpstreamError::Unavailable { .. }
+        | UpstreamError::UnknownServer { .. }
+        | UpstreamError::Broken { .. } => (ErrorKind::Unavailable, None),
         UpstreamError::Timeout { .. } => (ErrorKind::Timeout, None),
         UpstreamError::Cancelled { .. } => (ErrorKind::Cancelled, None),
         UpstreamError::Protocol { error, .. } => (
@@ -78,9 +88,8 @@ pub fn failed_call(error: &UpstreamError) -> RunError {
             error.data.as_ref().and_then(|data| Value::from_json(data.get()).ok()),
         ),
         UpstreamError::Tool { result, .. } => (ErrorKind::ToolError, Some(result.clone())),
-        UpstreamError::TooLarge { .. } | UpstreamError::Broken { .. } => {
-            (ErrorKind::Unavailable, None)
-        }
+        // Another attempt would be as long.
+        UpstreamError::TooLarge { .. } => (ErrorKind::Limit, None),
     };
     let message = match error {
         // A tool's own words are meant for the model and need no advice.

@@ -7,7 +7,7 @@
 //!
 //! A trace has a line for each step in the order they end: its path, its node, what it works on,
 //! its output and where it goes. Of an error only the members that the case names are compared;
-//! `messageContains` lists parts of its message.
+//! `messageContains` lists parts of its message, and `place` is where it happened, in words.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
@@ -87,9 +87,11 @@ async fn check(case: &Case<'_>) -> Result<(), String> {
                 let Err(error) = &finished.outcome else {
                     return Err(format!("got {:?}\nwanted an error {wanted}", finished.outcome));
                 };
-                let error = error.to_value();
-                if !is_as_wanted(&error, &wanted)? {
-                    return Err(format!("got {error}\nwanted {wanted}\n{trace}"));
+                let error = finished.details(error);
+                let place = finished.place.as_ref().map(ToString::to_string);
+                if !is_as_wanted(&error, place.as_deref(), &wanted)? {
+                    let place = place.unwrap_or_default();
+                    return Err(format!("got {error} at {place}\nwanted {wanted}\n{trace}"));
                 }
             }
             Block::Trace(_) => {}
@@ -133,13 +135,14 @@ fn whole_file(case: &Case<'_>) -> Result<String, String> {
 }
 
 /// Whether an error has what the case names of it.
-fn is_as_wanted(error: &Value, wanted: &Value) -> Result<bool, String> {
+fn is_as_wanted(error: &Value, place: Option<&str>, wanted: &Value) -> Result<bool, String> {
     let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
     let is_in_message = |part: &Value| part.as_str().is_some_and(|part| message.contains(part));
     let wanted = wanted.as_object().ok_or("an error is an object")?;
     Ok(wanted.iter().all(|(key, value)| match (&**key, value) {
         ("messageContains", Value::Array(parts)) => parts.iter().all(is_in_message),
         ("messageContains", part) => is_in_message(part),
+        ("place", wanted) => wanted.as_str() == place,
         _ => error.get(key) == Some(value),
     }))
 }

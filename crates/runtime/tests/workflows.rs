@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use mcpgraph_engine::{ErrorKind, Event, RunError};
 use mcpgraph_graph::{Graph, Tool};
+use mcpgraph_journal::TraceContext;
 use mcpgraph_runtime::{Caller, Execution, Finished, Record, Runtime, World, Wrapped};
 use mcpgraph_upstream::{ClientInfo, UpstreamOptions, Upstreams, specs};
 use mcpgraph_value::Value;
@@ -31,7 +32,12 @@ struct Inside;
 
 #[async_trait]
 impl Wrapped for Inside {
-    async fn call(&self, request: Value, _: CancellationToken) -> Result<Value, RunError> {
+    async fn call(
+        &self,
+        request: Value,
+        _: Option<TraceContext>,
+        _: CancellationToken,
+    ) -> Result<Value, RunError> {
         if request.pointer("/params/name").and_then(Value::as_str) == Some("fail") {
             return Err(RunError::new(ErrorKind::ProtocolError { code: -32602 }, "no such tool"));
         }

@@ -102,8 +102,9 @@ impl Run {
         let depth = self.scopes[&step.scope].depth + 1;
         if depth > limit {
             let message = format!("`graph` nodes call each other deeper than maxDepth ({limit})");
-            let node = &self.node(step).id;
-            self.give_up(RunError::new(ErrorKind::Limit, message).at(node), now);
+            let place = (step.scope, step.node);
+            let error = RunError::new(ErrorKind::Limit, message).at(&self.node(step).id);
+            self.give_up(error, Some(place), now);
             return;
         }
         let mut prefix = step.path.0.to_vec();
@@ -115,6 +116,7 @@ impl Run {
         }
         self.contain(id, Parts::Tool, 1, 1);
         let scope = self.enter_tool(&tool, input, Some((id, 0)), prefix, depth);
+        self.allow(scope, &tool, now);
         if let Some(children) = self.children(id) {
             children.next = 1;
             children.running.insert(scope);
@@ -192,6 +194,7 @@ impl Run {
     /// A body came to its end.
     pub(super) fn close_scope(&mut self, scope_id: ScopeId, now: Duration) {
         let Some(scope) = self.scopes.remove(&scope_id) else { return };
+        self.disallow(scope_id);
         self.context_bytes = self.context_bytes.saturating_sub(scope.bytes);
         let checked = match &scope.tool {
             Some(tool) => check_output(tool, &scope.result),
@@ -205,7 +208,8 @@ impl Run {
             (Some((parent, _)), Err(error)) => self.fail(parent, error, now),
             (Some((parent, index)), Ok(())) => {
                 if let Err(error) = self.keep(parent, index, &scope.result) {
-                    self.give_up(error, now);
+                    let place = self.steps.get(&parent).map(|step| (step.scope, step.node));
+                    self.give_up(error, place, now);
                     return;
                 }
                 if let Some(children) = self.children(parent) {
@@ -262,6 +266,7 @@ impl Run {
         for step in under_way {
             self.stop_step(step, &error, now);
         }
+        self.disallow(scope_id);
         if let Some(scope) = self.scopes.remove(&scope_id) {
             self.context_bytes = self.context_bytes.saturating_sub(scope.bytes);
         }
@@ -279,6 +284,11 @@ impl Children {
     /// Whether the bodies begin with the data so far, as branches do, and not with an item.
     pub(super) fn begin_with_last(&self) -> bool {
         matches!(self.parts, Parts::Branches(_))
+    }
+
+    /// Whether the bodies are those of a loop.
+    pub(super) fn are_items(&self) -> bool {
+        matches!(self.parts, Parts::Items { .. })
     }
 
     fn output(&self) -> Value {

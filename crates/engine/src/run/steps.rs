@@ -14,21 +14,13 @@ use crate::{
 impl Run {
     /// Executes a node for the first time.
     pub(super) fn begin(&mut self, scope_id: ScopeId, node: NodeIx, now: Duration) {
-        let Some(scope) = self.scopes.get_mut(&scope_id) else { return };
-        let id = &scope.body.nodes[node].id;
-        if self.next_task >= self.limits.node_executions {
-            let limit = self.limits.node_executions;
-            let error = RunError::new(
-                ErrorKind::Limit,
-                format!(
-                    "the run reached maxNodeExecutions ({limit}); raise the limit in \
-                     executionLimits, or look for a loop that does not end"
-                ),
-            )
-            .at(id);
-            self.give_up(error, now);
+        if let Err(error) = self.count_execution(scope_id) {
+            let Some(scope) = self.scopes.get(&scope_id) else { return };
+            let error = error.at(&scope.body.nodes[node].id);
+            self.give_up(error, Some((scope_id, node)), now);
             return;
         }
+        let Some(scope) = self.scopes.get_mut(&scope_id) else { return };
         let mut path = scope.prefix.clone();
         path.push(scope.next_position);
         scope.next_position += 1;
@@ -223,7 +215,7 @@ impl Run {
             return;
         }
         if let Err(error) = self.hold(bytes) {
-            self.give_up(error.at(&node.id), now);
+            self.give_up(error.at(&node.id), Some((scope_id, step_node)), now);
             return;
         }
         let Some(scope) = self.scopes.get_mut(&scope_id) else { return };
@@ -257,11 +249,12 @@ impl Run {
             && step.attempt < retry.times
             && error.kind.is_retried(retry.on)
         {
-            self.failing = None;
+            self.forget_failing();
             self.retry_later(id, number, node, error, now);
             return;
         }
         let handler = handler(node, error.kind);
+        let failed = step.node;
         self.drop_step(id, now);
         self.events.push(Event::StepFailed {
             step: number,
@@ -271,7 +264,7 @@ impl Run {
         });
         match handler {
             Some(handler) => {
-                self.failing = None;
+                self.forget_failing();
                 if let Some(scope) = self.scopes.get_mut(&scope_id) {
                     scope.view.set("error".into(), error.to_value());
                 }
@@ -279,6 +272,7 @@ impl Run {
             }
             None => {
                 self.keep_failing(number, scope_id);
+                self.keep_place(scope_id, failed);
                 self.fail_scope(scope_id, error, now);
             }
         }

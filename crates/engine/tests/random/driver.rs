@@ -102,6 +102,23 @@ impl Drive {
         self.finished(true)
     }
 
+    /// As a debugger stops a run that stands still: what could begin never does.
+    pub(crate) fn stopped_after(mut self, moves: usize) -> Finished {
+        for _ in 0..moves {
+            if self.is_over() {
+                return self.finished(false);
+            }
+            self.step();
+        }
+        if self.run.outcome().is_none() {
+            self.run.pause(PauseReason::Asked, self.now);
+            self.run.resume(Duration::from_secs(9), self.now);
+            self.run.cancel("enough", self.now);
+        }
+        assert!(self.is_over(), "a stopped run is over");
+        self.finished(true)
+    }
+
     /// To the end, with pauses in which an output is changed now and then.
     pub(crate) fn meddled_with(mut self) -> Finished {
         for _ in 0..MAX_MOVES {

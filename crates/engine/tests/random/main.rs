@@ -87,6 +87,18 @@ proptest! {
     }
 
     #[test]
+    fn a_replay_is_the_history_of_a_run_that_was_stopped(
+        nodes in nodes(Timing::Timeouts),
+        luck in any::<u64>(),
+        order in order(),
+        moves in 0_usize..40,
+    ) {
+        let graph = compiled(&nodes);
+        let stopped = Drive::new(&graph, luck, order).stopped_after(moves);
+        replay::check(&graph, &stopped.events).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
     fn a_record_that_breaks_off_can_be_replayed_and_gone_on_from(
         nodes in nodes(Timing::None),
         luck in any::<u64>(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcpgraph_engine::{ErrorKind, Given, RunError};
+use mcpgraph_engine::{ErrorKind, Given, Place, RunError};
 use mcpgraph_graph::Digest;
 use mcpgraph_journal::{Face, Origin, Parent, RunId, TraceContext};
 use mcpgraph_value::{Map, Value};
@@ -120,6 +120,11 @@ pub(super) fn finished_value(finished: &Finished) -> Value {
         map.insert("step", failed.step);
         map.insert("context", failed.context.clone());
     }
+    if let Some(place) = &finished.place {
+        let mut details = Map::new();
+        place.put(&mut details);
+        map.insert("place", details);
+    }
     map.into()
 }
 
@@ -131,7 +136,8 @@ pub(super) fn finished_of(run: RunId, value: &Value) -> Finished {
         step,
         context: value.get("context").cloned().unwrap_or_default(),
     });
-    Finished { run, outcome, failed }
+    let place = value.get("place").and_then(Place::from_value);
+    Finished { run, outcome, failed, place }
 }
 
 pub(super) fn put_outcome(map: &mut Map, outcome: &Result<Value, RunError>) {
