@@ -9,12 +9,24 @@ use crate::{DatabaseError, RunId};
 #[non_exhaustive]
 pub enum JournalError {
     /// The folder or file cannot be made or opened.
-    #[error("cannot open {}: {source}", path.display())]
+    #[error("cannot open {}: {why}", path.display())]
     Open {
         /// What was to be opened.
         path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
+        /// Why not: part of what this says, and not told of as its cause once more.
+        why: std::io::Error,
+    },
+    /// The file has changes that only somebody who may write to its folder can read.
+    #[error(
+        "{} cannot be read by this user: its latest changes are still in {}, which only who may \
+         write to the folder can read; ask as the user who writes it, or copy the folder and read \
+         the copy with --data", path.display(), log.display()
+    )]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// The log of changes.
+        log: PathBuf,
     },
     /// There is no store to read.
     #[error("there are no runs in {}: no file runs.db", dir.display())]

@@ -104,7 +104,7 @@ impl Journal {
             file.pragma_update(None, "max_page_count", pages)
                 .map_err(crate::DatabaseError::from)?;
         }
-        let failed = |source| JournalError::Open { path: store.name().into(), source };
+        let failed = |why| JournalError::Open { path: store.name().into(), why };
         let presence = Presence::begin(&store).map_err(failed)?;
         let number = register(&connection, &store, &presence)?;
         let name = Arc::from(presence.name());
@@ -253,7 +253,13 @@ impl Drop for Journal {
         if let Some(end) = &self.writer
             && end.lock().recv_timeout(self.shared.options.wait).is_err()
         {
-            tracing::warn!("the record of the latest runs may not be complete: the disk is slow");
+            let status = self.shared.status();
+            let (events, error) = (status.queued_events, status.last_error.as_deref());
+            tracing::warn!(
+                events,
+                error,
+                "the record of the latest runs may not be complete: events are not written yet"
+            );
         }
     }
 }

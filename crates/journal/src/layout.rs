@@ -6,6 +6,10 @@
 
 use std::borrow::Cow;
 
+use lz4_flex::block::{
+    CompressTable, compress_into_with_table, compress_prepend_size, get_maximum_output_size,
+};
+
 /// The most that is taken out of one row.
 pub(crate) const MAX_STORED_BYTES: usize = 256 * 1024 * 1024;
 
@@ -36,20 +40,48 @@ impl Layout {
     }
 }
 
-/// The lines of one run as they go into a row.
-pub(crate) fn pack(lines: &[u8]) -> (Cow<'_, [u8]>, Layout) {
-    if lines.len() >= MIN_PACKED_BYTES {
-        let packed = compress(lines);
-        if packed.len() < lines.len() {
-            return (packed.into(), Layout::Packed);
-        }
-    }
-    (lines.into(), Layout::Lines)
+/// Makes rows, with memory that is used again for each.
+#[derive(Default)]
+pub(crate) struct Packer {
+    table: CompressTable,
+    /// Its length is the most that was needed so far.
+    packed: Vec<u8>,
 }
 
-/// The sections of several runs as they go into a row.
-pub(crate) fn bundle(sections: &[u8]) -> (Vec<u8>, Layout) {
-    (compress(sections), Layout::Bundled)
+impl Packer {
+    /// The lines of one run as they go into a row.
+    pub(crate) fn pack<'a>(&'a mut self, lines: &'a [u8]) -> (&'a [u8], Layout) {
+        if lines.len() >= MIN_PACKED_BYTES {
+            let packed = self.compress(lines);
+            if packed.len() < lines.len() {
+                return (packed, Layout::Packed);
+            }
+        }
+        (lines, Layout::Lines)
+    }
+
+    /// The sections of several runs as they go into a row.
+    pub(crate) fn bundle(&mut self, sections: &[u8]) -> (&[u8], Layout) {
+        (self.compress(sections), Layout::Bundled)
+    }
+
+    /// The compressed text after its size, as [`unpack`] reads it.
+    fn compress(&mut self, text: &[u8]) -> &[u8] {
+        const SIZE: usize = size_of::<u32>();
+        let room = SIZE + get_maximum_output_size(text.len());
+        if self.packed.len() < room {
+            self.packed.resize(room, 0);
+        }
+        self.packed[..SIZE].copy_from_slice(&(text.len() as u32).to_le_bytes());
+        match compress_into_with_table(text, &mut self.packed[SIZE..], &mut self.table) {
+            Ok(end) => &self.packed[..SIZE + end],
+            // There is enough room for anything, so this is not known to happen.
+            Err(_) => {
+                self.packed = compress_prepend_size(text);
+                &self.packed
+            }
+        }
+    }
 }
 
 /// What stands in a row; none if that is damaged.
@@ -70,8 +102,4 @@ pub(crate) fn unpack(events: &[u8], layout: Layout) -> Option<Cow<'_, str>> {
 /// The sections of a bundle, one for each run.
 pub(crate) fn sections(bundle: &str) -> impl Iterator<Item = &str> {
     bundle.split(BETWEEN_RUNS)
-}
-
-fn compress(text: &[u8]) -> Vec<u8> {
-    lz4_flex::block::compress_prepend_size(text)
 }

@@ -60,6 +60,7 @@ pub use recorder::{Delivery, NewRun, RunRecorder};
 pub use request::{
     KeptRequest, Request, RequestFilter, RequestListing, RequestStatus, RequestToken,
 };
+pub(crate) use stored::PayloadRef;
 pub use stored::{Payload, StoredError, StoredEvent, Truncated};
 pub use summary::{
     Changes, Filter, Listing, NodeStats, Reached, RunStatus, RunSummary, StepEnd, StepRecord,

@@ -74,7 +74,7 @@ impl RunRecorder {
             self.run.set_ended(RunStatus::of(outcome), *at);
         }
         if self.collected.events.capacity() == 0 {
-            self.collected.events = self.shared.spare_lists.take();
+            self.collected.events = self.shared.spare_events.take();
         }
         self.collected.add(event, self.deliver.as_ref());
         if self.deliver.is_some()

@@ -64,6 +64,22 @@ pub enum Payload {
     Truncated(Truncated),
 }
 
+/// The same, where it is.
+#[derive(Clone, Copy)]
+pub(crate) enum PayloadRef<'a> {
+    Whole(&'a Value),
+    Truncated(&'a Truncated),
+}
+
+impl<'a> From<&'a Payload> for PayloadRef<'a> {
+    fn from(payload: &'a Payload) -> Self {
+        match payload {
+            Payload::Whole(value) => Self::Whole(value),
+            Payload::Truncated(left) => Self::Truncated(left),
+        }
+    }
+}
+
 /// What is left of a payload that was larger than the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncated {

@@ -20,7 +20,7 @@ pub struct RunSummary {
     pub origin: Origin,
     /// When it began.
     pub started: SystemTime,
-    /// How long it took, or has taken up to its latest event.
+    /// How long it took, or has taken up to now; of an interrupted one up to its latest event.
     pub duration: Duration,
     /// How it stands.
     pub status: RunStatus,
@@ -160,9 +160,10 @@ pub struct StepEnd {
 /// How the executions of a node went.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeStats {
-    /// The tool that was called.
+    /// The tool that was called. A record does not say which tool a `graph` node calls: what that
+    /// does stands under the way there, `outer › node`.
     pub tool: Arc<str>,
-    /// The node; nodes of tools called by `graph` nodes count for the tool that was called.
+    /// The node.
     pub node: Arc<str>,
     /// How many ended.
     pub count: u64,

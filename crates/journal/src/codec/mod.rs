@@ -1,10 +1,11 @@
-//! Events as lines of JSON, and requests.
+//! Events as JSON and as lines of rows, and requests.
 //!
-//! A line says everything of an event in words. A payload is
-//! a member with its value; with another mark after its name, it is something else:
-//! `out@` names a payload that stands by itself, `out~` says what is left of one that was larger
-//! than the limit, and `out$` is the JSON of one that nests too deep to stand inside another value.
+//! The JSON of an event says everything of it in words. A payload is a member with its value; with
+//! another mark after its name, it is something else: `out@` names a payload that stands by itself,
+//! `out~` says what is left of one that was larger than the limit, and `out$` is the JSON of one that
+//! nests too deep to stand inside another value. How it stands in a row is said in `lines`.
 
+mod lines;
 mod read;
 mod requests;
 mod write;
@@ -13,6 +14,7 @@ use mcpgraph_engine::StepPath;
 
 use crate::JournalError;
 
+pub(crate) use lines::{expand, write_line, write_plain_line, write_reference};
 pub(crate) use read::{Fetch, outline, path, read_event};
 pub(crate) use requests::{read_request, write_request};
 pub(crate) use write::{Place, write_event};

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use mcpgraph_engine::{ErrorKind, PauseReason, StepId, StepPath};
+use mcpgraph_engine::{ErrorKind, Given, PauseReason, StepId, StepPath};
 use mcpgraph_value::write_text;
 
 use super::names;
-use crate::{Payload, StoredError, StoredEvent};
+use crate::{Digest, PayloadRef, StoredError, StoredEvent};
 
 /// Decides where a payload goes.
 pub(crate) trait Place {
@@ -12,8 +12,12 @@ pub(crate) trait Place {
     type Error;
 
     /// Writes the member `key` for a payload.
-    fn place(&mut self, out: &mut Vec<u8>, key: &str, payload: &Payload)
-    -> Result<(), Self::Error>;
+    fn place(
+        &mut self,
+        out: &mut Vec<u8>,
+        key: &str,
+        payload: PayloadRef<'_>,
+    ) -> Result<(), Self::Error>;
 }
 
 /// The name of a member, with what stands around it. Names are words of ours and need no escapes.
@@ -31,15 +35,7 @@ pub(crate) fn write_event<P: Place>(
 ) -> Result<(), P::Error> {
     match event {
         StoredEvent::Started { tool, digest, input, given } => {
-            begin(out, names::STARTED);
-            text(out, name!("tool"), tool);
-            out.extend_from_slice(name!("digest"));
-            out.push(b'"');
-            out.extend_from_slice(&digest.hex());
-            out.push(b'"');
-            number(out, name!("seed"), given.seed);
-            number(out, name!("clock"), given.clock);
-            member(out, place, "in", input)?;
+            return write_started(out, place, (tool, *digest, *given), input.into());
         }
         StoredEvent::StepStarted { step, path, node, kind, input, item_name, began, at } => {
             begin(out, names::STEP);
@@ -58,7 +54,7 @@ pub(crate) fn write_event<P: Place>(
             }
             time(out, name!("at"), *at);
             if let Some(input) = input {
-                member(out, place, "in", input)?;
+                member(out, place, "in", input.into())?;
             }
         }
         StoredEvent::StepFinished { step, output, edge, at } => {
@@ -68,7 +64,7 @@ pub(crate) fn write_event<P: Place>(
                 text(out, name!("to"), edge);
             }
             time(out, name!("at"), *at);
-            member(out, place, "out", output)?;
+            member(out, place, "out", output.into())?;
         }
         StoredEvent::StepFailed { step, error, edge, at } => {
             begin(out, names::FAILED);
@@ -111,30 +107,65 @@ pub(crate) fn write_event<P: Place>(
             text(out, name!("path"), &scope.to_string());
             text(out, name!("node"), node);
             time(out, name!("at"), *at);
-            member(out, place, "out", output)?;
+            member(out, place, "out", output.into())?;
         }
         StoredEvent::Log { step, level, message, at } => {
             begin(out, names::LOG);
             number(out, name!("s"), *step);
             text(out, name!("level"), level.name());
             time(out, name!("at"), *at);
-            member(out, place, "msg", message)?;
+            member(out, place, "msg", message.into())?;
         }
         StoredEvent::Finished { outcome, at } => {
+            let error = match outcome {
+                Ok(output) => return write_succeeded(out, place, output.into(), *at),
+                Err(error) => error,
+            };
             begin(out, names::FINISHED);
             time(out, name!("at"), *at);
-            match outcome {
-                Ok(output) => member(out, place, "out", output)?,
-                Err(error) => failure(out, place, error)?,
-            }
+            failure(out, place, error)?;
         }
     }
     out.push(b'}');
     Ok(())
 }
 
+/// Writes that a run of a tool began, in a version of it, with what it was given.
+pub(super) fn write_started<P: Place>(
+    out: &mut Vec<u8>,
+    place: &mut P,
+    (tool, digest, given): (&str, Digest, Given),
+    input: PayloadRef<'_>,
+) -> Result<(), P::Error> {
+    begin(out, names::STARTED);
+    text(out, name!("tool"), tool);
+    out.extend_from_slice(name!("digest"));
+    out.push(b'"');
+    out.extend_from_slice(&digest.hex());
+    out.push(b'"');
+    number(out, name!("seed"), given.seed);
+    number(out, name!("clock"), given.clock);
+    member(out, place, "in", input)?;
+    out.push(b'}');
+    Ok(())
+}
+
+/// Writes that a run came to something.
+pub(super) fn write_succeeded<P: Place>(
+    out: &mut Vec<u8>,
+    place: &mut P,
+    output: PayloadRef<'_>,
+    at: Duration,
+) -> Result<(), P::Error> {
+    begin(out, names::FINISHED);
+    time(out, name!("at"), at);
+    member(out, place, "out", output)?;
+    out.push(b'}');
+    Ok(())
+}
+
 /// Whether a place is the one that the number of the step says.
-fn is_place_of(path: &StepPath, step: StepId) -> bool {
+pub(super) fn is_place_of(path: &StepPath, step: StepId) -> bool {
     matches!(path.positions(), [only] if u64::from(*only) == step)
 }
 
@@ -151,18 +182,18 @@ fn failure<P: Place>(
     if let Some(node) = &error.node {
         text(out, name!("errorNode"), node);
     }
-    member(out, place, "msg", &error.message)?;
+    member(out, place, "msg", (&error.message).into())?;
     if let Some(data) = &error.data {
-        member(out, place, "data", data)?;
+        member(out, place, "data", data.into())?;
     }
     Ok(())
 }
 
-fn member<P: Place>(
+pub(super) fn member<P: Place>(
     out: &mut Vec<u8>,
     place: &mut P,
     name: &str,
-    payload: &Payload,
+    payload: PayloadRef<'_>,
 ) -> Result<(), P::Error> {
     out.push(b',');
     place.place(out, name, payload)
@@ -188,8 +219,14 @@ fn number(out: &mut Vec<u8>, name: &[u8], number: u64) {
 
 #[inline]
 fn time(out: &mut Vec<u8>, name: &[u8], time: Duration) {
+    out.extend_from_slice(name);
+    write_time(out, time);
+}
+
+/// In whole microseconds.
+pub(super) fn write_time(out: &mut Vec<u8>, time: Duration) {
     let micros = time.as_secs().saturating_mul(1_000_000);
-    number(out, name, micros.saturating_add(u64::from(time.subsec_micros())));
+    write_number(out, micros.saturating_add(u64::from(time.subsec_micros())));
 }
 
 pub(super) fn write_number(out: &mut Vec<u8>, number: impl itoa::Integer) {

@@ -64,6 +64,13 @@ impl DatabaseError {
         }
     }
 
+    /// Whether SQLite may not write where it has to.
+    pub(crate) fn is_not_allowed(&self) -> bool {
+        use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
+        matches!(self, Self::Sqlite(error)
+            if matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly)))
+    }
+
     /// Whether SQLite is busy with another process.
     pub(crate) fn is_busy(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};

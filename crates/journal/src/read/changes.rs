@@ -29,11 +29,12 @@ impl Journal {
             )?;
             let up_to = up_to.unwrap_or(latest);
             let sql = format!(
-                "SELECT {} FROM runs
+                "SELECT {} FROM {}
                  WHERE no > ?1 AND no <= ?2 AND change = 0
                      OR change > ?1 AND change <= ?2 AND change > 0
                  ORDER BY CASE change WHEN 0 THEN no ELSE change END, id",
-                rows.columns()
+                rows.columns(),
+                rows.runs(),
             );
             let runs = connection.all(&sql, bound![since, up_to], |row| rows.summary(row))?;
             Ok(Changes { runs, next: up_to.max(since) as u64, more: up_to < latest })

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use mcpgraph_value::Value;
 
 use super::row::expect;
-use crate::codec::{Fetch, outline, read_event};
+use crate::codec::{Fetch, expand, outline, read_event};
 use crate::database::{self, Connection, Row, bound};
 use crate::keys::{MAX_EVENTS, key, run_of, seq_of};
 use crate::layout::{self, Layout, MAX_STORED_BYTES};
@@ -62,7 +62,7 @@ impl<'c> RunReader<'c> {
         Self { connection, no, decoded: Cell::new(0) }
     }
 
-    /// Goes through the lines of the events from `from` on, until told to stop.
+    /// Goes through the events from `from` on, as JSON, until told to stop.
     pub(crate) fn lines(
         &self,
         from: u64,
@@ -88,9 +88,7 @@ impl<'c> RunReader<'c> {
                 rows += 1;
                 let first: i64 = row.get(0)?;
                 wanted = first + 1;
-                let flow = self.each_line(first, row, |seq, line| {
-                    if seq < from { Ok(ControlFlow::Continue(())) } else { look(seq, line) }
-                })?;
+                let flow = self.each_line(first, row, from, &mut look)?;
                 stopped = flow.is_break();
                 Ok::<_, JournalError>(flow)
             })?;
@@ -102,12 +100,13 @@ impl<'c> RunReader<'c> {
     }
 
     /// Goes through the lines of the run in a row with this key, which has them second and their
-    /// layout third.
+    /// layout third; those of events before `from` are passed over.
     fn each_line(
         &self,
         key: i64,
         row: &Row<'_>,
-        mut look: impl FnMut(u64, &str) -> Result<ControlFlow<()>, JournalError>,
+        from: u64,
+        look: &mut impl FnMut(u64, &str) -> Result<ControlFlow<()>, JournalError>,
     ) -> Result<ControlFlow<()>, JournalError> {
         let damaged = || JournalError::Damaged("a row of events".to_owned());
         let layout = Layout::of(row.get(2)?).ok_or_else(damaged)?;
@@ -123,8 +122,10 @@ impl<'c> RunReader<'c> {
         if lines.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
-        for (seq, line) in (seq_of(key)..).zip(lines.split('\n')) {
-            if look(seq, line)?.is_break() {
+        let numbered = (seq_of(key)..).zip(lines.split('\n'));
+        for (seq, line) in numbered.skip_while(|(seq, _)| *seq < from) {
+            let json = expand(line, lines).ok_or_else(damaged)?;
+            if look(seq, &json)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }

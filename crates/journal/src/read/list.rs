@@ -1,4 +1,5 @@
 use std::ops::ControlFlow;
+use std::time::SystemTime;
 
 use aho_corasick::AhoCorasick;
 use mcpgraph_value::Value;
@@ -81,12 +82,21 @@ fn page(
         }
         Some(status) => (Some(status.name()), None),
     };
+    let of_tool = format!("{} = ", rows.shared("tool"));
+    // Those that run have taken longer than up to their latest event.
+    let runs_since = slower_than.map(|limit| {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        micros(SystemTime::now()).saturating_sub(limit)
+    });
+    let is_slow = runs_since.map_or_else(String::new, |since| {
+        format!("(status = 'running' AND {lives} AND started < {since}) OR duration > ")
+    });
     let parts: [(&str, Option<Bound<'_>>); 6] = [
         ("id < ", after.as_ref().map(Bound::from)),
-        ("tool = ", filter.tool.as_ref().map(Bound::from)),
+        (&of_tool, filter.tool.as_ref().map(Bound::from)),
         ("started >= ", filter.since.map(|since| micros(since).into())),
         ("started < ", filter.until.map(|until| micros(until).into())),
-        ("duration > ", slower_than.map(Bound::from)),
+        (&is_slow, slower_than.map(Bound::from)),
         ("status = ", status.map(Bound::from)),
     ];
     let mut conditions = vec!["1 = 1".to_owned()];
@@ -94,13 +104,14 @@ fn page(
     for (sql, value) in parts {
         if let Some(value) = value {
             values.push(value);
-            conditions.push(format!("{sql}?{}", values.len()));
+            conditions.push(format!("({sql}?{})", values.len()));
         }
     }
     conditions.extend(of_writer);
     let condition = conditions.join(" AND ");
-    let columns = rows.columns();
-    let sql = format!("SELECT {columns} FROM runs WHERE {condition} ORDER BY id DESC LIMIT {PAGE}");
+    let (columns, runs) = (rows.columns(), rows.runs());
+    let sql =
+        format!("SELECT {columns} FROM {runs} WHERE {condition} ORDER BY id DESC LIMIT {PAGE}");
     Ok(connection.all(&sql, &values, |row| Ok((row.get(0)?, rows.summary(row)?)))?)
 }
 

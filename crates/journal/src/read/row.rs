@@ -7,11 +7,6 @@ use crate::{
     TraceContext, liveness,
 };
 
-/// What [`Rows::summary`] reads, in its order, without what older files do not say.
-const COLUMNS: &str = "no, id, change, started, duration, status, writer, steps, events, \
-     lost, tool, digest, definition, reached_step, reached_node, error, face, client, protocol, \
-     traceparent, tracestate, parent, parent_step";
-
 /// How many runs that go on from one, or are inside it, are told of.
 const MAX_CHILDREN: i64 = 1000;
 
@@ -26,14 +21,18 @@ pub(crate) struct Rows {
     knows_around: bool,
     /// Whether the file says whose runs they are.
     knows_principal: bool,
+    /// Whether the file says once for many runs what they have in common.
+    knows_occasions: bool,
 }
 
 impl Rows {
     pub(crate) fn new(connection: &Connection, store: &Store) -> database::Result<Self> {
+        let format = connection.format()?;
         Ok(Self {
             living: liveness::living(connection, store)?,
-            knows_around: connection.format()? >= 3,
-            knows_principal: connection.format()? >= 6,
+            knows_around: format >= 3,
+            knows_principal: format >= 6,
+            knows_occasions: format >= 10,
         })
     }
 
@@ -43,11 +42,37 @@ impl Rows {
         format!("coalesce(writer, -1) IN ({})", living.join(", "))
     }
 
-    /// What [`Rows::summary`] reads, in its order.
+    /// Where runs are, with what they have in common.
+    pub(crate) fn runs(&self) -> &'static str {
+        if self.knows_occasions {
+            "runs LEFT JOIN occasions ON occasion_key = occasion"
+        } else {
+            "runs"
+        }
+    }
+
+    /// A column of [`Rows::runs`] that may be of many at once.
+    pub(crate) fn shared(&self, column: &str) -> String {
+        if self.knows_occasions {
+            format!("coalesce(occasion_{column}, {column})")
+        } else {
+            column.to_owned()
+        }
+    }
+
+    /// What [`Rows::summary`] reads of [`Rows::runs`], in its order.
     pub(crate) fn columns(&self) -> String {
+        let [tool, digest, definition, face, client, protocol] =
+            ["tool", "digest", "definition", "face", "client", "protocol"]
+                .map(|column| self.shared(column));
         let around = if self.knows_around { "around" } else { "NULL" };
-        let principal = if self.knows_principal { "principal" } else { "NULL" };
-        format!("{COLUMNS}, {around}, {principal}")
+        let principal =
+            if self.knows_principal { self.shared("principal") } else { "NULL".to_owned() };
+        format!(
+            "no, id, change, started, duration, status, writer, steps, events, lost, {tool}, \
+             {digest}, {definition}, reached_step, reached_node, error, {face}, {client}, \
+             {protocol}, traceparent, tracestate, parent, parent_step, {around}, {principal}"
+        )
     }
 
     pub(crate) fn summary(&self, row: &Row<'_>) -> database::Result<RunSummary> {
@@ -60,15 +85,22 @@ impl Rows {
         let from = row.get::<Option<i64>>(22)?.unwrap_or_default() as u64;
         let reached_step = row.get::<Option<i64>>(13)?;
         let reached_node = row.get::<Option<String>>(14)?;
+        let status = match status {
+            Some(RunStatus::Running) if is_alive => RunStatus::Running,
+            Some(RunStatus::Running) | None => RunStatus::Interrupted,
+            Some(status) => status,
+        };
+        let started = time(row.get(3)?);
+        let mut duration = Duration::from_micros(row.get::<i64>(4)? as u64);
+        if status == RunStatus::Running {
+            // Its latest event may be long ago. Another machine's clock may be ahead.
+            duration = duration.max(started.elapsed().unwrap_or_default());
+        }
         Ok(RunSummary {
             id: RunId::from_bytes(row.get(1)?),
-            started: time(row.get(3)?),
-            duration: Duration::from_micros(row.get::<i64>(4)? as u64),
-            status: match status {
-                Some(RunStatus::Running) if is_alive => RunStatus::Running,
-                Some(RunStatus::Running) | None => RunStatus::Interrupted,
-                Some(status) => status,
-            },
+            started,
+            duration,
+            status,
             steps: row.get::<i64>(7)? as u64,
             events: row.get::<i64>(8)? as u64,
             lost: row.get::<i64>(9)? as u64,
@@ -160,7 +192,7 @@ pub(crate) fn find(
     id: RunId,
 ) -> Result<Option<(i64, RunSummary)>, JournalError> {
     let rows = Rows::new(connection, store)?;
-    let sql = format!("SELECT {} FROM runs WHERE id = ?1", rows.columns());
+    let sql = format!("SELECT {} FROM {} WHERE id = ?1", rows.columns(), rows.runs());
     Ok(connection.first(&sql, bound![&id], |row| Ok((row.get(0)?, rows.summary(row)?)))?)
 }
 

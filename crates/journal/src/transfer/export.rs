@@ -9,7 +9,7 @@ use crate::codec::{Place, write_event};
 use crate::read::RunReader;
 use crate::read::row::expect;
 use crate::write::write_truncated;
-use crate::{Journal, JournalError, Origin, Payload, RunId, RunSummary};
+use crate::{Journal, JournalError, Origin, PayloadRef, RunId, RunSummary};
 
 /// A payload that nests deeper than this is a text in the document, which adds levels.
 const MAX_DEPTH: usize = 64;
@@ -88,16 +88,21 @@ struct Inline;
 impl Place for Inline {
     type Error = Infallible;
 
-    fn place(&mut self, out: &mut Vec<u8>, key: &str, payload: &Payload) -> Result<(), Infallible> {
+    fn place(
+        &mut self,
+        out: &mut Vec<u8>,
+        key: &str,
+        payload: PayloadRef<'_>,
+    ) -> Result<(), Infallible> {
         out.push(b'"');
         out.extend_from_slice(key.as_bytes());
         match payload {
-            Payload::Truncated(left) => write_truncated(out, left),
-            Payload::Whole(value) if value.is_deeper_than(MAX_DEPTH) => {
+            PayloadRef::Truncated(left) => write_truncated(out, left),
+            PayloadRef::Whole(value) if value.is_deeper_than(MAX_DEPTH) => {
                 out.extend_from_slice(b"$\":");
                 write_text(out, &value.to_json());
             }
-            Payload::Whole(value) => {
+            PayloadRef::Whole(value) => {
                 out.extend_from_slice(b"\":");
                 value.write_json(out);
             }

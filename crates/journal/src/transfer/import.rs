@@ -86,6 +86,9 @@ pub fn exported_events(document: &Value) -> Result<Vec<Event>, JournalError> {
     Ok(whole.all(0)?)
 }
 
+/// How long after the beginning of its run an event may be: no run takes longer.
+const LONGEST_RUN: Duration = Duration::from_hours(100 * 366 * 24);
+
 impl Document {
     fn read(document: &Value) -> Result<Self, JournalError> {
         let is_ours = document.get("format").and_then(Value::as_str) == Some(FORMAT);
@@ -143,6 +146,9 @@ impl Document {
         let mut begun: StepId = 0;
         for (index, (seq, event)) in self.events.iter().enumerate() {
             let is_last = index + 1 == self.events.len();
+            if event.at() > LONGEST_RUN {
+                return Err(bad(format!("event {seq} is more than 100 years after its run began")));
+            }
             match event {
                 StoredEvent::Started { tool, digest, .. }
                     if *seq != 0 || *tool != self.tool || *digest != self.digest =>

@@ -1,11 +1,12 @@
 //! One transaction: everything that was taken from the queue together.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::bundle::Bundle;
 use super::chunk::{Chunk, ChunkRows, INSERT_CHUNK};
 use super::live::Live;
+use super::occasion::{Occasions, Stored};
 use super::payloads::{PayloadWriter, Rows};
 use super::queue::{Item, Series};
 use super::remove::remove_data;
@@ -15,14 +16,12 @@ use super::state::RunState;
 use super::whole::Whole;
 use crate::database::{Access, Bound, Connection, DatabaseError, Repeated, Result, bound};
 use crate::keys::{MAX_EVENTS, key};
+use crate::layout::Packer;
 use crate::mask::Masker;
-use crate::{Digest, JournalOptions, RunStatus, StoredEvent, numbers};
+use crate::{JournalOptions, RunStatus, StoredEvent, numbers};
 
 /// After how many events a snapshot is taken, or more where it would be large.
 const SNAPSHOT_EVERY: u64 = 128;
-
-/// How many texts of definitions are kept masked in memory.
-const MAX_DEFINITIONS: usize = 16;
 
 /// What runs have come to.
 pub(crate) type States = Vec<(Arc<Live>, RunState)>;
@@ -32,9 +31,10 @@ pub(crate) struct Batcher {
     pub(crate) connection: Connection,
     /// The number of this process among those that write; none for one that only imports.
     pub(crate) writer: Option<i64>,
-    definitions: Definitions,
+    occasions: Occasions,
     chunk: Chunk,
     bundle: Bundle,
+    packer: Packer,
     /// The latest attempt failed because there was something already.
     was_refused: bool,
     /// How many attempts there were to write something.
@@ -43,32 +43,23 @@ pub(crate) struct Batcher {
     unsure: Option<States>,
 }
 
-/// The texts of definitions, masked, by where the text is in memory.
-#[derive(Default)]
-struct Definitions {
-    masked: Vec<(Arc<str>, Digest, Arc<str>)>,
-    masked_by: Option<Arc<Masker>>,
-}
-
 /// A transaction under way.
 pub(crate) struct Part<'a> {
     connection: &'a Connection,
     options: &'a JournalOptions,
     masker: &'a Arc<Masker>,
     writer: Option<i64>,
-    definitions: &'a mut Definitions,
+    occasions: &'a mut Occasions,
     chunk: &'a mut Chunk,
     bundle: &'a mut Bundle,
+    packer: &'a mut Packer,
     /// Adds the row of a run.
     run: Repeated<'a>,
     /// Adds the rows of several.
     runs: Repeated<'a>,
     /// Adds a row of events.
     chunks: Repeated<'a>,
-    /// The definitions that are in the file for sure.
-    stored: HashSet<Digest>,
-    /// The latest of them.
-    latest: Option<Digest>,
+    stored: Stored,
     /// The next of [`numbers`].
     next: i64,
     /// New runs are taken to have ids that no other has. It is not asked for each, and everything is
@@ -90,9 +81,10 @@ impl Batcher {
         Self {
             connection,
             writer,
-            definitions: Definitions::default(),
+            occasions: Occasions::default(),
             chunk: Chunk::default(),
             bundle: Bundle::default(),
+            packer: Packer::default(),
             was_refused: false,
             attempts: 0,
             unsure: None,
@@ -106,28 +98,27 @@ impl Batcher {
         masker: &Arc<Masker>,
         body: impl FnOnce(&mut Part<'_>) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        let Self { connection, writer, definitions, chunk, bundle, .. } = self;
+        let Self { connection, writer, occasions, chunk, bundle, packer, .. } = self;
         let trusts_ids = !self.was_refused;
         // A transaction that failed may have left something there.
         chunk.clear();
         bundle.clear();
         connection.transaction(Access::Write, |connection| {
             let next = numbers::latest(connection)? + 1;
-            let stored = HashSet::new();
             let insert_run = if trusts_ids { &*row::INSERT } else { &*row::INSERT_NEW };
             body(&mut Part {
                 connection,
                 options,
                 masker,
                 writer: *writer,
-                definitions,
+                occasions,
                 chunk,
                 bundle,
+                packer,
                 run: Repeated::new(connection, insert_run),
                 runs: Repeated::new(connection, &row::INSERT_SEVERAL),
                 chunks: Repeated::new(connection, INSERT_CHUNK),
-                stored,
-                latest: None,
+                stored: Stored::default(),
                 next,
                 trusts_ids,
             })
@@ -159,7 +150,7 @@ impl Batcher {
                 Item::Request(request) => Some(&**request),
                 _ => None,
             });
-            requests::insert(part.connection, noted, part.masker)?;
+            requests::insert(part.connection, noted, part.masker, part.packer)?;
             let mut states = States::with_capacity(groups.len() + wholes.len());
             for group in &groups {
                 states.push(part.write_group(group)?);
@@ -299,7 +290,7 @@ impl<'a> Part<'a> {
         let no = *state.no.get_or_insert(number);
         let elsewhere = Rows(self.connection, no);
         let mut payloads = PayloadWriter::new(self.options, self.masker, elsewhere);
-        let mut rows = ChunkRows { insert: &mut self.chunks, run: no };
+        let mut rows = ChunkRows { insert: &mut self.chunks, packer: self.packer, run: no };
         for (seq, event) in events {
             if seq >= MAX_EVENTS {
                 state.lost += 1;
@@ -351,14 +342,7 @@ impl<'a> Part<'a> {
                 states.push((Arc::clone(&whole.run), state));
             }
             let states = &mut states[begin..];
-            if self.trusts_ids && states.len() == row::SEVERAL {
-                let mut rows = Vec::with_capacity(row::SEVERAL);
-                for (run, state) in &*states {
-                    rows.push(self.row(RowOf::of(&run.new), state)?);
-                }
-                let values: Vec<Bound<'_>> = rows.iter().flat_map(NewRow::values).collect();
-                self.runs.execute_later(&values)?;
-            } else {
+            if !self.insert_several(states)? {
                 for (run, state) in &mut *states {
                     if !self.insert(RowOf::of(&run.new), state)? {
                         *state = RunState::refused();
@@ -367,11 +351,29 @@ impl<'a> Part<'a> {
             }
             for (whole, (_, state)) in several.iter().zip(states) {
                 if let Some(no) = state.no {
-                    self.bundle.push(no, &whole.lines, &mut self.chunks)?;
+                    self.bundle.push(no, &whole.lines, &mut self.chunks, self.packer)?;
                 }
             }
         }
-        self.bundle.flush(&mut self.chunks)
+        self.bundle.flush(&mut self.chunks, self.packer)
+    }
+
+    /// Makes the rows of runs by one statement; false if it cannot.
+    fn insert_several(&mut self, states: &[(Arc<Live>, RunState)]) -> Result<bool> {
+        if !self.trusts_ids || states.len() != row::SEVERAL {
+            return Ok(false);
+        }
+        let mut rows = Vec::with_capacity(row::SEVERAL);
+        for (run, state) in states {
+            rows.push(self.row(RowOf::of(&run.new), state)?);
+        }
+        let mut values: Vec<Bound<'_>> = Vec::new();
+        for row in &rows {
+            let Some(plain) = row.plain_values() else { return Ok(false) };
+            values.extend(plain);
+        }
+        self.runs.execute_later(&values)?;
+        Ok(true)
     }
 
     fn insert_new(&mut self, no: i64, row: RowOf<'_>, state: &mut RunState) -> Result<()> {
@@ -393,10 +395,10 @@ impl<'a> Part<'a> {
         Ok(self.run.execute(&row.values())? > 0)
     }
 
-    /// The row of a run whose definition is kept.
+    /// The row of a run whose occasion is kept.
     fn row<'r>(&mut self, row: RowOf<'r>, state: &'r RunState) -> Result<NewRow<'r>> {
-        let definition = row.definition.map(|text| self.define(text)).transpose()?;
-        Ok(NewRow::new(row, state, self.writer, definition, self.masker))
+        let occasion = self.occasions.keep(&row, self.masker, self.connection, &mut self.stored)?;
+        Ok(NewRow { row, state, writer: self.writer, occasion })
     }
 
     fn update(&self, no: i64, change: i64, state: &RunState) -> Result<()> {
@@ -427,20 +429,6 @@ impl<'a> Part<'a> {
             bound![change, state.status().name(), no],
         )
     }
-
-    /// Keeps the text of a definition, unless it is there.
-    fn define(&mut self, text: &Arc<str>) -> Result<Digest> {
-        let (digest, masked) = self.definitions.masked(text, self.masker);
-        // Mostly it is the one of the run before.
-        if self.latest != Some(digest) && self.stored.insert(digest) {
-            self.connection.execute_later(
-                "INSERT INTO definitions (digest, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                bound![&digest, &**masked],
-            )?;
-        }
-        self.latest = Some(digest);
-        Ok(digest)
-    }
 }
 
 fn snapshot(connection: &Connection, no: i64, state: &mut RunState) -> Result<()> {
@@ -449,25 +437,4 @@ fn snapshot(connection: &Connection, no: i64, state: &mut RunState) -> Result<()
         "INSERT INTO snapshots (key, begun, state) VALUES (?1, ?2, ?3)",
         bound![key(no, state.events), state.tracker.begun, &state.tracker.to_json()],
     )
-}
-
-impl Definitions {
-    fn masked(&mut self, text: &Arc<str>, masker: &Arc<Masker>) -> (Digest, &Arc<str>) {
-        if !self.masked_by.as_ref().is_some_and(|by| Arc::ptr_eq(by, masker)) {
-            self.masked.clear();
-            self.masked_by = Some(Arc::clone(masker));
-        }
-        let place = self.masked.iter().position(|(known, ..)| Arc::ptr_eq(known, text));
-        let place = place.unwrap_or_else(|| {
-            let masked: Arc<str> = masker.text(text).into();
-            let digest = Digest::of(masked.as_bytes());
-            if self.masked.len() == MAX_DEFINITIONS {
-                self.masked.remove(0);
-            }
-            self.masked.push((Arc::clone(text), digest, masked));
-            self.masked.len() - 1
-        });
-        let (_, digest, masked) = &self.masked[place];
-        (*digest, masked)
-    }
 }

@@ -3,7 +3,7 @@
 use super::chunk::ChunkRows;
 use crate::database::{Repeated, Result, bound};
 use crate::keys::key;
-use crate::layout::{self, BETWEEN_RUNS};
+use crate::layout::{BETWEEN_RUNS, Packer};
 
 /// A bundle that is this long is full: whoever reads one of its runs unpacks all of it.
 const MAX_BYTES: usize = 64 * 1024;
@@ -20,9 +20,15 @@ pub(crate) struct Bundle {
 impl Bundle {
     /// Adds the lines of a run, which are all of it. Whatever does not fit in the row, or does not
     /// follow, begins another.
-    pub(crate) fn push(&mut self, run: i64, lines: &[u8], insert: &mut Repeated<'_>) -> Result<()> {
+    pub(crate) fn push(
+        &mut self,
+        run: i64,
+        lines: &[u8],
+        insert: &mut Repeated<'_>,
+        packer: &mut Packer,
+    ) -> Result<()> {
         if self.sections.len() + lines.len() > MAX_BYTES || self.first + self.runs != run {
-            self.flush(insert)?;
+            self.flush(insert, packer)?;
         }
         if self.runs == 0 {
             self.first = run;
@@ -35,13 +41,13 @@ impl Bundle {
     }
 
     /// Writes the row.
-    pub(crate) fn flush(&mut self, insert: &mut Repeated<'_>) -> Result<()> {
+    pub(crate) fn flush(&mut self, insert: &mut Repeated<'_>, packer: &mut Packer) -> Result<()> {
         match self.runs {
             0 => {}
-            1 => ChunkRows { insert, run: self.first }.insert(0, &self.sections)?,
+            1 => ChunkRows { insert, packer, run: self.first }.insert(0, &self.sections)?,
             _ => {
-                let (events, layout) = layout::bundle(&self.sections);
-                let row = bound![key(self.first, 0), &*events, layout as i64];
+                let (events, layout) = packer.bundle(&self.sections);
+                let row = bound![key(self.first, 0), events, layout as i64];
                 insert.execute_later(row)?;
             }
         }

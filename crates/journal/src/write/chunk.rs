@@ -1,9 +1,9 @@
 use super::payloads::{PayloadWriter, Rows};
 use crate::StoredEvent;
-use crate::codec::write_event;
+use crate::codec::write_line;
 use crate::database::{Repeated, Result, bound};
 use crate::keys::key;
-use crate::layout;
+use crate::layout::Packer;
 
 /// The most events in a row.
 pub(super) const MAX_EVENTS: u64 = 128;
@@ -34,7 +34,7 @@ impl Chunk {
     ) -> Result<()> {
         let is_full = self.count >= MAX_EVENTS || self.lines.len() >= MAX_BYTES;
         if is_full || self.first + self.count != seq {
-            payloads.seen.clear();
+            payloads.begin_row();
             self.flush(rows)?;
         }
         if self.count == 0 {
@@ -43,7 +43,7 @@ impl Chunk {
             self.lines.push(b'\n');
         }
         self.count += 1;
-        write_event(&mut self.lines, event, payloads)
+        write_line(&mut self.lines, event, payloads)
     }
 
     /// Writes the row.
@@ -65,6 +65,7 @@ impl Chunk {
 /// Writes rows of a run.
 pub(crate) struct ChunkRows<'r, 'c> {
     pub(crate) insert: &'r mut Repeated<'c>,
+    pub(crate) packer: &'r mut Packer,
     /// The number of the run.
     pub(crate) run: i64,
 }
@@ -72,7 +73,7 @@ pub(crate) struct ChunkRows<'r, 'c> {
 impl ChunkRows<'_, '_> {
     /// Writes the lines of events from this one on.
     pub(crate) fn insert(&mut self, first: u64, lines: &[u8]) -> Result<()> {
-        let (events, layout) = layout::pack(lines);
-        self.insert.execute_later(bound![key(self.run, first), &*events, layout as i64])
+        let (events, layout) = self.packer.pack(lines);
+        self.insert.execute_later(bound![key(self.run, first), events, layout as i64])
     }
 }

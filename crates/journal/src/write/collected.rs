@@ -1,12 +1,12 @@
 use mcpgraph_engine::Event;
 
 use super::estimate::estimate;
-use crate::{Delivery, StoredEvent};
+use crate::Delivery;
 
 /// What a run recorded since it last handed something over.
 #[derive(Default)]
 pub(crate) struct Collected {
-    pub(crate) events: Vec<StoredEvent>,
+    pub(crate) events: Vec<Event>,
     /// What they hold, about.
     pub(crate) bytes: usize,
     /// Who is to be told of them once they are in the file.
@@ -28,7 +28,7 @@ impl Collected {
                 .events
                 .push(event.clone());
         }
-        self.events.push(event.into());
+        self.events.push(event);
     }
 }
 

@@ -9,6 +9,7 @@ mod collected;
 mod estimate;
 mod gather;
 mod live;
+mod occasion;
 mod payloads;
 mod queue;
 mod remove;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::collected::Told;
 use super::gather::Gathering;
@@ -16,19 +16,28 @@ const REQUESTS_SHARE: usize = 8;
 /// How many events make a transaction full.
 pub(super) const MAX_BATCH: usize = 8192;
 
+/// How many requests are worth a row of the log, and how long they may wait for as many while runs
+/// are written. A row costs the same however many are in it, and nobody waits for a request.
+const MANY_REQUESTS: usize = 256;
+const REQUESTS_WAIT: Duration = Duration::from_millis(200);
+
 #[derive(Default)]
 pub(super) struct Queue {
+    /// What is of runs.
     pub(super) items: VecDeque<Item>,
+    /// Requests for the log.
+    pub(super) requests: VecDeque<Box<Request>>,
+    /// How many events are queued; each request counts as one.
     pub(super) events: usize,
     pub(super) bytes: usize,
     /// The bytes of requests, which are not among those.
     pub(super) request_bytes: usize,
     /// When the oldest item came.
     pub(super) oldest: Option<Instant>,
+    /// When the oldest request came.
+    pub(super) oldest_request: Option<Instant>,
     /// What the writer has taken and not settled: events, bytes, and since when the oldest waits.
     pub(super) taken: Option<(usize, usize, Instant)>,
-    /// How many items are of runs, not requests.
-    pub(super) of_runs: usize,
     /// Somebody waits for what is queued.
     pub(super) urgent: bool,
     /// How many runs wait for what is queued.
@@ -46,10 +55,16 @@ pub(super) struct Queue {
 }
 
 impl Queue {
+    /// Whether there is nothing to write.
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.requests.is_empty()
+    }
+
     /// Takes what is queued, up to a full transaction; with it the writer has what it took before.
     pub(super) fn take(&mut self, oldest: Instant) -> Vec<Item> {
         let mut items = Vec::with_capacity(self.items.len());
         let (mut events, mut bytes) = (0, 0);
+        let takes_requests = self.wants_requests();
         while events < MAX_BATCH
             && let Some(item) = self.items.pop_front()
         {
@@ -62,14 +77,17 @@ impl Queue {
                     events += whole.count;
                     bytes += whole.bytes;
                 }
-                Item::Request(request) => {
-                    events += 1;
-                    self.request_bytes = self.request_bytes.saturating_sub(request.bytes());
-                }
-                Item::Lost(_) | Item::Settle(_) => {}
+                Item::Lost(_) | Item::Settle(_) | Item::Request(_) => {}
             }
-            self.of_runs -= usize::from(!matches!(item, Item::Request(_)));
             items.push(item);
+        }
+        while takes_requests
+            && events < MAX_BATCH
+            && let Some(request) = self.requests.pop_front()
+        {
+            events += 1;
+            self.request_bytes = self.request_bytes.saturating_sub(request.bytes());
+            items.push(Item::Request(request));
         }
         self.events -= events;
         self.bytes -= bytes;
@@ -81,13 +99,18 @@ impl Queue {
             self.urgent = false;
             self.oldest = None;
         }
+        if self.requests.is_empty() {
+            self.oldest_request = None;
+        }
         items
     }
 
-    /// Queues something of a run.
-    pub(super) fn push_of_run(&mut self, item: Item) {
-        self.of_runs += 1;
-        self.items.push_back(item);
+    /// Whether it is time to write requests.
+    fn wants_requests(&self) -> bool {
+        self.items.is_empty()
+            || self.closed
+            || self.requests.len() >= MANY_REQUESTS
+            || self.oldest_request.is_some_and(|oldest| oldest.elapsed() >= REQUESTS_WAIT)
     }
 
     /// Whether events of a size may be queued. However large they are, they may if no others are.

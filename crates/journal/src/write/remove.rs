@@ -3,7 +3,7 @@ use std::ops::RangeInclusive;
 use super::chunk::INSERT_CHUNK;
 use crate::database::{Connection, Result, bound};
 use crate::keys::{MAX_EVENTS, key, run_of};
-use crate::layout::{self, BETWEEN_RUNS, Layout};
+use crate::layout::{self, BETWEEN_RUNS, Layout, Packer};
 use crate::numbers;
 
 /// Forgets runs and what only they need.
@@ -80,6 +80,7 @@ pub(crate) fn remove_data(connection: &Connection, runs: &RangeInclusive<i64>) -
 /// have such runs, too.
 fn leave_bundles(connection: &Connection, runs: &RangeInclusive<i64>) -> Result<()> {
     let (first, last) = (*runs.start(), *runs.end());
+    let mut packer = Packer::default();
     for up_to in [key(first, 0) - 1, key(last, 0)] {
         let Some((begin, sections)) = bundle_up_to(connection, up_to)? else { continue };
         let sections: Vec<&str> = layout::sections(&sections).collect();
@@ -91,19 +92,18 @@ fn leave_bundles(connection: &Connection, runs: &RangeInclusive<i64>) -> Result<
         // The row of those that begin with one that goes is removed with it.
         if !before.is_empty() {
             let sql = "UPDATE chunks SET events = ?1 WHERE key = ?2";
-            connection.execute_later(sql, bound![&*bundled(before).0, key(begin, 0)])?;
+            let sections = before.join(BETWEEN_RUNS);
+            let (events, _) = packer.bundle(sections.as_bytes());
+            connection.execute_later(sql, bound![events, key(begin, 0)])?;
         }
         if !after.is_empty() {
-            let (events, layout) = bundled(after);
-            let row = bound![key(last + 1, 0), &*events, layout as i64];
+            let sections = after.join(BETWEEN_RUNS);
+            let (events, layout) = packer.bundle(sections.as_bytes());
+            let row = bound![key(last + 1, 0), events, layout as i64];
             connection.execute_later(INSERT_CHUNK, row)?;
         }
     }
     Ok(())
-}
-
-fn bundled(sections: &[&str]) -> (Vec<u8>, Layout) {
-    layout::bundle(sections.join(BETWEEN_RUNS).as_bytes())
 }
 
 /// The row with the greatest key up to this one, if it is a bundle: its first run and its sections.
@@ -119,11 +119,4 @@ fn bundle_up_to(connection: &Connection, key: i64) -> Result<Option<(i64, String
         Ok(sections.map(|sections| (first, sections.into_owned())))
     })?;
     Ok(found.flatten())
-}
-
-/// Forgets definitions that no run refers to.
-pub(crate) fn remove_definitions(connection: &Connection) -> Result<()> {
-    let sql = "DELETE FROM definitions WHERE digest NOT IN
-             (SELECT DISTINCT definition FROM runs WHERE definition IS NOT NULL)";
-    connection.execute(sql, &[]).map(drop)
 }

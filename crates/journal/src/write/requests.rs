@@ -9,7 +9,7 @@ use super::row::micros;
 use crate::Request;
 use crate::codec::{read_request, write_request};
 use crate::database::{Connection, DatabaseError, Result, Row, bound};
-use crate::layout::{self, Layout};
+use crate::layout::{self, Layout, Packer};
 use crate::mask::Masker;
 
 /// A row that is this long is full.
@@ -20,6 +20,7 @@ pub(super) fn insert<'a>(
     connection: &Connection,
     requests: impl Iterator<Item = &'a Request>,
     masker: &Masker,
+    packer: &mut Packer,
 ) -> Result<()> {
     let mut requests = requests.peekable();
     if requests.peek().is_none() {
@@ -35,7 +36,7 @@ pub(super) fn insert<'a>(
             lines.push(b'\n');
             continue;
         }
-        insert_row(connection, first, count, &lines)?;
+        insert_row(connection, first, count, packer.pack(&lines))?;
         first = first.saturating_add_unsigned(count as u64);
         count = 0;
         lines.clear();
@@ -43,11 +44,15 @@ pub(super) fn insert<'a>(
     Ok(())
 }
 
-fn insert_row(connection: &Connection, first: i64, count: usize, lines: &[u8]) -> Result<()> {
-    let (requests, layout) = layout::pack(lines);
+fn insert_row(
+    connection: &Connection,
+    first: i64,
+    count: usize,
+    (requests, layout): (&[u8], Layout),
+) -> Result<()> {
     connection.execute_later(
         "INSERT INTO request_log (no, count, requests, packed) VALUES (?1, ?2, ?3, ?4)",
-        bound![first, count, &*requests, layout as i64],
+        bound![first, count, requests, layout as i64],
     )
 }
 
@@ -105,7 +110,9 @@ pub(super) fn forget(
     })?;
     connection.execute_later("DELETE FROM request_log WHERE no <= ?1", bound![last])?;
     if let Some((first, lines)) = left {
-        insert_row(connection, first, lines.split('\n').count(), lines.as_bytes())?;
+        let mut packer = Packer::default();
+        let packed = packer.pack(lines.as_bytes());
+        insert_row(connection, first, lines.split('\n').count(), packed)?;
     }
     Ok(gone)
 }

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use super::remove::{remove_definitions, remove_runs};
+use super::occasion::forget_unused;
+use super::remove::remove_runs;
 use super::requests;
 use super::row::micros;
 use crate::database::{Access, Connection, Result, Store, bound};
@@ -154,6 +155,6 @@ impl Keeper {
 
 /// Gives some of what is free back to the system; true if there is more.
 fn tidy(connection: &Connection) -> Result<bool> {
-    remove_definitions(connection)?;
+    connection.transaction(Access::Write, forget_unused)?;
     connection.give_back(PAGES_AT_ONCE)
 }

@@ -1,20 +1,19 @@
 //! The rows of runs.
 
-use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::state::RunState;
 use crate::database::Bound;
-use crate::mask::Masker;
 use crate::{Digest, NewRun, Origin, RunId};
 
 /// How many rows one statement makes, where there are so many: beginning and ending it costs a third
 /// of a row.
 pub(super) const SEVERAL: usize = 8;
 
-/// What a row has values for, in this order. None is changed yet.
-const COLUMNS: [&str; 24] = [
+/// What a row has values for, in this order. None is changed yet, and what its run has in common with
+/// others is said by its occasion (see [`super::occasion`]).
+const COLUMNS: [&str; 18] = [
     "no",
     "id",
     "started",
@@ -24,41 +23,46 @@ const COLUMNS: [&str; 24] = [
     "steps",
     "events",
     "lost",
-    "tool",
-    "digest",
-    "definition",
+    "occasion",
     "reached_step",
     "reached_node",
+    // Only some runs have something to say in the others.
     "error",
-    "face",
-    "client",
-    "protocol",
     "traceparent",
     "tracestate",
     "parent",
     "parent_step",
     "around",
-    "principal",
 ];
 
+/// How many of them every run has something to say in.
+const PLAIN: usize = 12;
+
+/// What a row has besides, which was said in each until there were occasions.
+const CONSTANT: [(&str, &str); 4] =
+    [("change", "0"), ("tool", "''"), ("digest", "''"), ("face", "''")];
+
 /// Makes the row of a run.
-pub(super) static INSERT: LazyLock<String> = LazyLock::new(|| insert(1));
+pub(super) static INSERT: LazyLock<String> = LazyLock::new(|| insert(1, &COLUMNS));
 
 /// The same, unless another run has its id.
 pub(super) static INSERT_NEW: LazyLock<String> =
-    LazyLock::new(|| insert(1) + " ON CONFLICT (id) DO NOTHING");
+    LazyLock::new(|| insert(1, &COLUMNS) + " ON CONFLICT (id) DO NOTHING");
 
-/// Makes the rows of [`SEVERAL`] runs.
-pub(super) static INSERT_SEVERAL: LazyLock<String> = LazyLock::new(|| insert(SEVERAL));
+/// Makes the rows of [`SEVERAL`] runs, all of which are plain.
+pub(super) static INSERT_SEVERAL: LazyLock<String> =
+    LazyLock::new(|| insert(SEVERAL, &COLUMNS[..PLAIN]));
 
-fn insert(rows: usize) -> String {
+fn insert(rows: usize, columns: &[&str]) -> String {
     let placeholders = |row: usize| {
-        let first = row * COLUMNS.len() + 1;
-        let numbers = (first..first + COLUMNS.len()).map(|number| format!("?{number}"));
-        format!("({}, 0)", numbers.collect::<Vec<_>>().join(", "))
+        let first = row * columns.len() + 1;
+        let numbers = (first..first + columns.len()).map(|number| format!("?{number}"));
+        let constants = CONSTANT.iter().map(|(_, value)| (*value).to_owned());
+        format!("({})", numbers.chain(constants).collect::<Vec<_>>().join(", "))
     };
     let rows = (0..rows).map(placeholders).collect::<Vec<_>>().join(", ");
-    format!("INSERT INTO runs ({}, change) VALUES {rows}", COLUMNS.join(", "))
+    let columns = columns.iter().copied().chain(CONSTANT.map(|(column, _)| column));
+    format!("INSERT INTO runs ({}) VALUES {rows}", columns.collect::<Vec<_>>().join(", "))
 }
 
 /// What the row of a run says from its beginning on.
@@ -87,25 +91,21 @@ impl<'a> RowOf<'a> {
 
 /// A row that is to be made.
 pub(super) struct NewRow<'a> {
-    row: RowOf<'a>,
-    state: &'a RunState,
-    writer: Option<i64>,
-    definition: Option<Digest>,
-    client: Option<Cow<'a, str>>,
-    protocol: Option<Cow<'a, str>>,
+    pub(super) row: RowOf<'a>,
+    pub(super) state: &'a RunState,
+    pub(super) writer: Option<i64>,
+    pub(super) occasion: Digest,
 }
 
-impl<'a> NewRow<'a> {
-    pub(super) fn new(
-        row: RowOf<'a>,
-        state: &'a RunState,
-        writer: Option<i64>,
-        definition: Option<Digest>,
-        masker: &Masker,
-    ) -> Self {
-        let client = row.origin.client.as_deref().map(|client| masker.json_text(client));
-        let protocol = row.origin.protocol.as_deref().map(|protocol| masker.text(protocol));
-        Self { row, state, writer, definition, client, protocol }
+impl NewRow<'_> {
+    /// Its first values, if it says nothing in the others.
+    pub(super) fn plain_values(&self) -> Option<impl Iterator<Item = Bound<'_>>> {
+        let origin = self.row.origin;
+        let is_plain = self.state.error.is_none()
+            && origin.trace.is_none()
+            && origin.parent.is_none()
+            && origin.around.is_none();
+        is_plain.then(|| self.values().into_iter().take(PLAIN))
     }
 
     /// The values of its [`COLUMNS`].
@@ -124,21 +124,15 @@ impl<'a> NewRow<'a> {
             state.steps.into(),
             state.events.into(),
             state.lost.into(),
-            row.tool.into(),
-            (&row.digest).into(),
-            self.definition.as_ref().into(),
+            (&self.occasion).into(),
             reached.map(|(step, _)| *step).into(),
             reached.map(|(_, node)| &**node).into(),
             state.error.as_deref().into(),
-            origin.face.name().into(),
-            self.client.as_deref().into(),
-            self.protocol.as_deref().into(),
             trace.map(|trace| &*trace.traceparent).into(),
             trace.and_then(|trace| trace.tracestate.as_deref()).into(),
             parent.map(|parent| &parent.run).into(),
             parent.map(|parent| parent.from).into(),
             origin.around.as_ref().into(),
-            origin.principal.as_deref().into(),
         ]
     }
 }

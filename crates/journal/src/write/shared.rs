@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use mcpgraph_engine::Event;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::watch;
 
@@ -13,7 +14,7 @@ use super::live::Live;
 use super::queue::{Item, MAX_BATCH, Queue, Series, Sleep, Work};
 use super::spare::Spare;
 use super::state::RunState;
-use super::whole::Whole;
+use super::whole::{NotMade, Whole};
 use crate::common::Announcing;
 use crate::mask::Masker;
 use crate::{JournalError, JournalOptions, JournalStatus, NewRun, Request, RunId, StoredEvent};
@@ -64,7 +65,9 @@ pub(crate) struct Shared {
     /// Runs that are settled and whose waiters have not been woken yet; never more than runs.
     woken: Mutex<Vec<Arc<Live>>>,
     /// Lists of events, to be used again.
-    pub(crate) spare_lists: Spare<StoredEvent>,
+    pub(crate) spare_events: Spare<Event>,
+    /// The same of events as they are stored.
+    spare_lists: Spare<StoredEvent>,
     /// The lines of events, likewise.
     pub(super) spare_lines: Spare<u8>,
     /// Counts commits, for whoever follows all runs.
@@ -96,6 +99,7 @@ impl Shared {
             stalled: AtomicBool::new(false),
             last_error: Mutex::new(None),
             woken: Mutex::default(),
+            spare_events: Spare::new(MAX_SPARE_EVENTS),
             spare_lists: Spare::new(MAX_SPARE_EVENTS),
             spare_lines: Spare::new(MAX_SPARE_BYTES),
             committed: watch::Sender::new(0),
@@ -152,8 +156,9 @@ impl Shared {
     pub(crate) fn hand_over(&self, run: &Arc<Live>, collected: Collected, is_urgent: bool) {
         let mut collected = collected;
         let count = collected.events.len();
-        let whole = Whole::of(run, self, &mut collected);
+        let made = self.make(run, &mut collected);
         let Collected { events, bytes, told } = collected;
+        self.spare_events.give_back(events);
         let first = run.number(count as u64);
         let mut queue = self.queue.lock();
         if !queue.has_room(bytes, &self.options) {
@@ -161,7 +166,7 @@ impl Shared {
             let told_now = match told {
                 // In its turn, after those before it that still wait to be written.
                 Some(told) if has_room && !queue.closed => {
-                    queue.push_of_run(Item::Lost(told));
+                    queue.items.push_back(Item::Lost(told));
                     None
                 }
                 told => told,
@@ -182,11 +187,30 @@ impl Shared {
             queue.waiting += 1;
             queue.gathering.came(now);
         }
-        queue.push_of_run(match whole {
-            Some(whole) => Item::Whole(whole),
-            None => Item::Series(Series { run: Arc::clone(run), first, events, told, bytes }),
+        queue.items.push_back(match made {
+            Ok(whole) => Item::Whole(whole),
+            Err(events) => {
+                Item::Series(Series { run: Arc::clone(run), first, events, told, bytes })
+            }
         });
         self.wake_writer(&queue);
+    }
+
+    /// Makes events into what is written, or into what the writer makes that of.
+    fn make(&self, run: &Arc<Live>, collected: &mut Collected) -> Result<Whole, Vec<StoredEvent>> {
+        let why = match Whole::of_plain(run, self, collected) {
+            Ok(whole) => return Ok(whole),
+            Err(why) => why,
+        };
+        let mut stored = self.spare_lists.take();
+        stored.extend(collected.events.drain(..).map(StoredEvent::from));
+        if why == NotMade::NotPlain
+            && let Ok(whole) = Whole::of_stored(run, self, &stored, collected.bytes)
+        {
+            self.spare_lists.give_back(stored);
+            return Ok(whole);
+        }
+        Err(stored)
     }
 
     /// Queues a request for the log, or counts it as lost.
@@ -199,8 +223,8 @@ impl Shared {
         }
         queue.events += 1;
         queue.request_bytes += bytes;
-        queue.oldest.get_or_insert_with(Instant::now);
-        queue.items.push_back(Item::Request(Box::new(request)));
+        queue.oldest_request.get_or_insert_with(Instant::now);
+        queue.requests.push_back(Box::new(request));
         self.wake_writer(&queue);
         let spent = std::mem::take(&mut queue.spent);
         drop(queue);
@@ -209,6 +233,9 @@ impl Shared {
 
     /// Takes back requests that are in the log.
     pub(super) fn give_back(&self, spent: Vec<Item>) {
+        if spent.is_empty() {
+            return;
+        }
         let before = std::mem::replace(&mut self.queue.lock().spent, spent);
         drop(before);
     }
@@ -234,7 +261,7 @@ impl Shared {
     fn push_control(&self, item: Item) {
         let mut queue = self.queue.lock();
         if !queue.closed {
-            queue.push_of_run(item);
+            queue.items.push_back(item);
             queue.oldest.get_or_insert_with(Instant::now);
             self.wake_writer(&queue);
         }
@@ -281,10 +308,10 @@ impl Shared {
             self.rest(&mut queue, patience.map_or(REST, |patience| patience.min(REST)));
         }
         self.sleep(&mut queue, Sleep::Idle, patience);
-        if queue.items.is_empty() {
+        if queue.is_empty() {
             return if queue.closed { Work::Closed } else { Work::Idle };
         }
-        let oldest = queue.oldest.unwrap_or_else(Instant::now);
+        let oldest = queue.oldest.or(queue.oldest_request).unwrap_or_else(Instant::now);
         while !queue.urgent && !queue.closed && queue.events < MAX_BATCH {
             let left = LINGER.saturating_sub(oldest.elapsed());
             if left.is_zero() {
@@ -308,7 +335,7 @@ impl Shared {
 
     /// Sleeps for so long at most, unless there is something to do.
     fn sleep(&self, queue: &mut MutexGuard<'_, Queue>, how: Sleep, time: Option<Duration>) {
-        if !queue.items.is_empty() || queue.closed {
+        if !queue.is_empty() || queue.closed {
             return;
         }
         queue.sleep = how;
@@ -322,7 +349,7 @@ impl Shared {
     /// Rests for so long, or until there is something of a run.
     fn rest(&self, queue: &mut MutexGuard<'_, Queue>, time: Duration) {
         let began = Instant::now();
-        while queue.of_runs == 0 && !queue.closed && queue.events < MAX_BATCH {
+        while queue.items.is_empty() && !queue.closed && queue.events < MAX_BATCH {
             let left = time.saturating_sub(began.elapsed());
             if left.is_zero() {
                 break;

@@ -85,7 +85,7 @@ impl RunState {
 /// An error as the list of runs shows it.
 fn shown(error: &StoredError, masker: &Masker) -> String {
     let message = error.message.text();
-    let message = masker.text(&message);
+    let message = masker.message(&message);
     let text = match &error.node {
         Some(node) => format!("node `{node}`: {message}"),
         None => message.into_owned(),

@@ -24,6 +24,14 @@ const NOTE_LOSSES_EVERY: Duration = Duration::from_millis(500);
 /// Of how many runs it is remembered that something has to be noted.
 const MAX_UNSETTLED: usize = 10_000;
 
+/// How much is not in the record.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Losses {
+    events: u64,
+    runs: u64,
+    requests: u64,
+}
+
 /// The writer; lives on its thread.
 pub(crate) struct Writer {
     shared: Arc<Shared>,
@@ -33,6 +41,10 @@ pub(crate) struct Writer {
     taking_over: Option<TakingOver>,
     /// Runs of which something has to be noted that could not be.
     unsettled: Vec<Arc<Live>>,
+    /// What was lost and told of.
+    told: Losses,
+    /// Why the store did not take something, since it was last told what was lost.
+    failure: Option<String>,
     /// Held while the thread lives.
     presence: Presence,
     /// When this writer last said that it lives.
@@ -58,6 +70,8 @@ impl Writer {
             store,
             taking_over,
             unsettled,
+            told: Losses::default(),
+            failure: None,
             presence,
             shown,
             steady: shown,
@@ -95,8 +109,11 @@ impl Writer {
             self.show();
         }
         if !self.unsettled.is_empty() {
-            self.write(Vec::new(), Instant::now());
+            // Once: whoever closes the journal does not wait for a disk that has been full.
+            let now = Instant::now();
+            self.write(Vec::new(), now.checked_sub(self.shared.options.wait).unwrap_or(now));
         }
+        self.tell_losses();
         if let Some(writer) = self.batcher.writer {
             let sql = if self.shared.hands_over.load(Ordering::Acquire) {
                 // Its durable runs go on somewhere else.
@@ -209,6 +226,7 @@ impl Writer {
                     if self.shared.failed(&error) {
                         tracing::warn!(%error, "runs cannot be recorded; they go on without");
                     }
+                    self.failure = Some(error.to_string());
                     let left = self.shared.options.wait.saturating_sub(oldest.elapsed());
                     // A database that is away comes back, and there is room for what comes.
                     let is_patient = self.store.is_shared() && !self.shared.is_closed();
@@ -229,6 +247,7 @@ impl Writer {
     fn wrote(&mut self, items: Vec<Item>, states: States) {
         if self.shared.succeeded() {
             tracing::info!("runs are recorded again");
+            self.tell_losses();
         }
         self.shared.tell_followers(states.iter().map(|(run, _)| run));
         // A run that goes on has told its caller everything.
@@ -262,6 +281,24 @@ impl Writer {
             settled.push(run);
         }
         self.shared.wake_sleeping(settled);
+    }
+
+    /// Says what was lost since it was last said, and why.
+    fn tell_losses(&mut self) {
+        let status = self.shared.status();
+        let (events, runs, requests) = (status.lost_events, status.lost_runs, status.lost_requests);
+        let lost = Losses { events, runs, requests };
+        if lost != self.told {
+            let error = self.failure.take();
+            tracing::warn!(
+                events = lost.events - self.told.events,
+                runs = lost.runs - self.told.runs,
+                requests = lost.requests - self.told.requests,
+                error,
+                "the record is not complete: events of runs are lost"
+            );
+            self.told = lost;
+        }
     }
 
     fn give_up(&mut self, items: &[Item]) {

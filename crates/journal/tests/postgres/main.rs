@@ -11,6 +11,8 @@ mod common;
 mod following;
 #[path = "../store/masking.rs"]
 mod masking;
+#[path = "../store/occasions.rs"]
+mod occasions;
 #[path = "../store/payloads.rs"]
 mod payloads;
 #[path = "../store/questions.rs"]

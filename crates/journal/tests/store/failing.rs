@@ -124,10 +124,31 @@ async fn a_run_waits_for_a_stuck_store_no_longer_than_it_may() {
     keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
 }
 
+#[tokio::test]
+async fn a_journal_is_closed_while_the_disk_is_full() {
+    let wait = Duration::from_secs(2);
+    let options = JournalOptions { max_pages: Some(140), wait, ..JournalOptions::default() };
+    let (_dir, journal) = open(options);
+    let mut events = vec![started("t", Value::Null)];
+    events.extend((0..8).map(|step| done(step, noise(step, 200_000), None)));
+    let mut recorder = record(&journal, new_run("t"), &events);
+    assert!(!recorder.committed().await);
+    drop(recorder);
+    while journal.status().lost_runs == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // What was lost is told of; nobody waits for room once more.
+    let began = std::time::Instant::now();
+    journal.close();
+    assert!(began.elapsed() < wait, "{:?}", began.elapsed());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_folder_that_cannot_be_written_is_told_of() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let error = Journal::open(&file.path().join("data"), JournalOptions::default()).err().unwrap();
     assert!(error.to_string().contains("cannot open"), "{error}");
+    // Its cause is part of what it says.
+    assert!(std::error::Error::source(&error).is_none());
 }

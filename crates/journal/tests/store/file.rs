@@ -3,14 +3,15 @@
 use std::time::{Duration, Instant};
 
 use mcpgraph_journal::{
-    Filter, Journal, JournalError, JournalOptions, KeptWorkflow, Request, RequestFilter, Retention,
+    Filter, Journal, JournalError, JournalOptions, KeptWorkflow, Origin, Request, RequestFilter,
+    Retention,
 };
 use mcpgraph_value::Value;
 use rusqlite::Connection;
 
 use crate::requests::named;
 use crate::retention::{NOTHING, filled};
-use crate::support::{Home, keep, new_run, noise, open, short_run};
+use crate::support::{Home, keep, new_run, noise, open, short_run, version};
 
 #[test]
 fn a_file_of_a_newer_version_is_refused() {
@@ -23,7 +24,7 @@ fn a_file_of_a_newer_version_is_refused() {
         [Journal::open(dir.path(), JournalOptions::default()), Journal::open_read(dir.path())]
     {
         let error = opened.err().unwrap();
-        assert!(matches!(error, JournalError::Newer { found: 99, known: 9, .. }), "{error}");
+        assert!(matches!(error, JournalError::Newer { found: 99, known: 10, .. }), "{error}");
         assert!(error.to_string().contains("use a newer mcpgraph"), "{error}");
     }
 }
@@ -36,7 +37,13 @@ async fn an_older_file_gets_what_it_lacks() {
     let id = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
     journal.close();
     let connection = Connection::open(dir.path().join("runs.db")).unwrap();
-    let older = "DROP TABLE tasks; DROP TABLE durable_runs; DROP TABLE durable_steps; DROP TABLE durable_messages;
+    // Nor did rows have anything in common, or lines that were not JSON.
+    let older = "UPDATE runs SET (tool, digest, definition, face, client, protocol) =
+                     (SELECT occasion_tool, occasion_digest, occasion_definition, occasion_face,
+                      occasion_client, occasion_protocol FROM occasions
+                      WHERE occasion_key = occasion);
+                 ALTER TABLE runs DROP COLUMN occasion; DROP TABLE occasions;
+                 DROP TABLE tasks; DROP TABLE durable_runs; DROP TABLE durable_steps; DROP TABLE durable_messages;
                  DROP TABLE questions; ALTER TABLE runs DROP COLUMN principal;
                  DROP TABLE conversations; DROP TABLE sessions; DROP TABLE tokens;
                  DROP TABLE rates; DROP TABLE seal_keys; DROP TABLE letters;
@@ -57,7 +64,9 @@ async fn an_older_file_gets_what_it_lacks() {
     assert!(read.requests(&RequestFilter::default()).unwrap().requests.is_empty());
     assert!(read.pending_questions(None).unwrap().is_empty());
     assert_eq!(read.list(&Filter::default()).unwrap().runs.len(), 1);
-    assert_eq!(read.run(id).unwrap().unwrap().origin.around, None);
+    let run = read.run(id).unwrap().unwrap();
+    assert_eq!((&*run.tool, run.digest, run.origin), ("t", version(), Origin::default()));
+    assert!(read.definition(run.definition.unwrap()).unwrap().is_some());
     let kept = KeptWorkflow { id: "w".to_owned(), definition: "{}".to_owned() };
     read.put_workflow(&kept).unwrap();
     assert_eq!(read.workflows().unwrap(), [kept]);
@@ -77,7 +86,8 @@ fn requests_of_an_older_file_are_kept() {
     let (dir, journal) = open(JournalOptions::default());
     journal.note(named("first"));
     journal.close();
-    let older = "DROP TABLE request_log;
+    let older = "ALTER TABLE runs DROP COLUMN occasion; DROP TABLE occasions;
+        DROP TABLE request_log;
         INSERT INTO requests VALUES
             (7, 1795000000123456, 1234, 'tools/call', 'a \"b\"', NULL, 'error', -32602, 'abc', NULL,
              'an agent', x'0192b1c2d3e4f5061728394a5b6c7d8e'),
@@ -195,4 +205,20 @@ async fn the_log_of_changes_stays_short_under_traffic() {
     assert!(file > all / 4, "the file has {file} bytes of {all}, the log {log}");
     journal.close();
     assert!(bytes("runs.db") >= all, "everything is in the file when it is closed");
+}
+
+/// Whoever may write anywhere does not see the difference.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_in_a_folder_that_cannot_be_written_is_read() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let (dir, journal) = open(JournalOptions::default());
+    let id = keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
+    journal.close();
+    set_permissions(dir.path(), Permissions::from_mode(0o555)).unwrap();
+    let found = Journal::open_read(dir.path()).and_then(|journal| journal.run(id));
+    set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
+    assert!(found.unwrap().is_some());
 }

@@ -8,6 +8,7 @@ mod failing;
 mod file;
 mod following;
 mod masking;
+mod occasions;
 mod payloads;
 mod processes;
 mod questions;

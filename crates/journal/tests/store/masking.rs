@@ -63,6 +63,26 @@ async fn a_secret_never_gets_into_a_file() {
 }
 
 #[tokio::test]
+async fn a_field_of_json_in_an_error_never_gets_into_a_file() {
+    let (dir, journal) = open(options());
+    let said = r#"it failed: {"v": {"authorization": "field-value"}}"#;
+    let error = RunError::new(ErrorKind::ToolError, said);
+    let log = Event::Log { step: 0, level: LogLevel::Info, message: said.into(), at: at(3) };
+    let events = vec![
+        started("t", Value::from(said)),
+        step(0, &[0], "n", None),
+        log,
+        Event::Finished { outcome: Err(error), at: at(4) },
+    ];
+    let id = keep(&journal, new_run("t"), &events).await;
+    let summary = journal.run(id).unwrap().unwrap();
+    let masked = r#"it failed: {"v": {"authorization": "[redacted]"}}"#;
+    assert_eq!(summary.error.as_deref(), Some(masked));
+    journal.close();
+    assert!(!contains(&raw_bytes(&dir), "field-value"));
+}
+
+#[tokio::test]
 async fn what_is_masked_can_change_while_it_serves() {
     let (_dir, journal) = open(JournalOptions::default());
     let events = |text: &str| vec![started("t", text.into()), finished(Value::Null)];

@@ -7,7 +7,7 @@ use mcpgraph_journal::{
 use mcpgraph_value::Value;
 
 use crate::support::{
-    at, done, failed, finished, keep, new_run, open, shared, short_run, started, step,
+    at, done, failed, finished, keep, new_run, open, record, shared, short_run, started, step,
 };
 
 #[tokio::test]
@@ -157,4 +157,47 @@ async fn statistics_are_of_each_node_the_slowest_first() {
     assert_eq!((&*stats[0].node, stats[0].count, stats[0].errors), ("slow", 20, 1));
     assert_eq!((stats[0].p50, stats[0].p95, stats[0].max), (at(1000), at(1900), at(2000)));
     assert_eq!((&*stats[1].node, stats[1].p95, stats[1].errors), ("fast", at(3), 0));
+}
+
+#[tokio::test]
+async fn statistics_tell_nodes_of_called_tools_apart_and_leave_what_was_taken_over() {
+    let (_dir, journal) = open(JournalOptions::default());
+    let mut call = step(1, &[1], "g", None);
+    if let Event::StepStarted { kind, .. } = &mut call {
+        *kind = "graph";
+    }
+    let events = [
+        started("outer", Value::Null),
+        step(0, &[0], "e", None),
+        done(0, 1.into(), Some("g")),
+        call,
+        step(2, &[1, 0, 0], "e", None),
+        done(2, 1.into(), None),
+        done(1, 1.into(), None),
+        finished(Value::Null),
+    ];
+    let first = keep(&journal, new_run("outer"), &events).await;
+    let mut again = new_run("outer");
+    again.origin = Origin { parent: Some(Parent { run: first, from: 1 }), ..Origin::default() };
+    keep(&journal, again, &events).await;
+    let stats = journal.stats(&Filter::default()).unwrap();
+    let mut counts: Vec<_> = stats.iter().map(|row| (&*row.tool, &*row.node, row.count)).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [("outer", "e", 1), ("outer", "g", 2), ("outer › g", "e", 2)]);
+}
+
+#[tokio::test]
+async fn a_run_that_runs_has_taken_the_time_up_to_now() {
+    let (_dir, journal) = open(JournalOptions::default());
+    let mut recorder =
+        record(&journal, new_run("t"), &[started("t", Value::Null), step(0, &[0], "a", None)]);
+    assert!(recorder.committed().await);
+    let limit = Duration::from_millis(30);
+    tokio::time::sleep(limit * 2).await;
+    let slow = Filter { slower_than: Some(limit), ..Filter::default() };
+    let found = journal.list(&slow).unwrap().runs;
+    assert_eq!(found.len(), 1);
+    assert!(found[0].duration > limit, "{:?}", found[0].duration);
+    let slower = Filter { slower_than: Some(Duration::from_mins(10)), ..Filter::default() };
+    assert_eq!(journal.list(&slower).unwrap().runs, []);
 }

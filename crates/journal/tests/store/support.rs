@@ -164,7 +164,7 @@ pub(crate) fn raw_bytes(home: &Home) -> Vec<u8> {
             }
         }
         Home::Database(url) => {
-            let tables = "runs definitions snapshots workflows hook_modules";
+            let tables = "runs occasions definitions snapshots workflows hook_modules";
             for table in tables.split(' ') {
                 let sql =
                     format!("SELECT coalesce(string_agg(t::text, ''), '') FROM mcpgraph.{table} t");

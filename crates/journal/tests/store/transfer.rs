@@ -87,7 +87,7 @@ async fn hostile_documents_are_refused() {
     let id = keep(&journal, new_run("t"), &events).await;
     let document = journal.export(id).unwrap();
     let (_other_dir, other) = open(JournalOptions::default());
-    let changes: [(&[&str], &str, &str); 20] = [
+    let changes: [(&[&str], &str, &str); 21] = [
         (&["format"], "\"other\"", "format"),
         (&["version"], "2", "version"),
         (&["run"], "null", "startedMicros"),
@@ -106,6 +106,7 @@ async fn hostile_documents_are_refused() {
         (&["events", "1", "s"], "5", "step 0 comes next"),
         (&["events", "1", "path"], "\"1.x\"", "path"),
         (&["events", "1", "path"], "\"\"", "beginning of a step"),
+        (&["events", "2", "at"], "9000000000000000000", "100 years"),
         (&["events", "2"], r#"{"seq":2,"e":"done","s":0,"at":1,"out@":"00"}"#, "digest"),
         (&["events", "2"], r#"{"seq":2,"e":"finished","at":1,"out":1}"#, "after the end"),
     ];

@@ -3,7 +3,8 @@
 use super::{Access, Client, DatabaseError, Result};
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 6] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6];
+const MIGRATIONS: [&str; 7] =
+    [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7];
 
 /// The tables are those of the file (see `sqlite/file.rs`). Texts are ordered by their bytes, as
 /// there.
@@ -182,6 +183,22 @@ INSERT INTO mcpgraph.request_log (no, count, requests, packed)
     SELECT no, 1, convert_to(json_build_array(at, duration, method, name, server, status, code,
         token, token_name, client, encode(run, 'hex'))::text, 'UTF8'), 0 FROM mcpgraph.requests;
 DELETE FROM mcpgraph.requests;
+";
+
+/// What many runs have in common stands once for all of them (see `write/occasion.rs`), and lines of
+/// events are shorter (see `codec/lines.rs`). Runs of before are left as they are.
+const FORMAT_7: &str = "
+CREATE TABLE mcpgraph.occasions (
+    occasion_key BYTEA PRIMARY KEY,
+    occasion_tool TEXT NOT NULL,
+    occasion_digest BYTEA NOT NULL,
+    occasion_definition BYTEA,
+    occasion_face TEXT NOT NULL,
+    occasion_client TEXT,
+    occasion_protocol TEXT,
+    occasion_principal TEXT
+);
+ALTER TABLE mcpgraph.runs ADD COLUMN occasion BYTEA;
 ";
 
 /// Brings the tables up to date. Any number of processes may do so at once: one does it, the others

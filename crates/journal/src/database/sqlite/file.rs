@@ -17,8 +17,10 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 9] =
-    [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7, FORMAT_8, FORMAT_9];
+const MIGRATIONS: [&str; 10] = [
+    FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7, FORMAT_8, FORMAT_9,
+    FORMAT_10,
+];
 
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -249,6 +251,22 @@ INSERT INTO request_log (no, count, requests, packed)
 DELETE FROM requests;
 ";
 
+/// What many runs have in common stands once for all of them (see `write/occasion.rs`), and lines of
+/// events are shorter (see `codec/lines.rs`). Runs of before are left as they are.
+const FORMAT_10: &str = "
+CREATE TABLE occasions (
+    occasion_key BLOB PRIMARY KEY,
+    occasion_tool TEXT NOT NULL,
+    occasion_digest BLOB NOT NULL,
+    occasion_definition BLOB,
+    occasion_face TEXT NOT NULL,
+    occasion_client TEXT,
+    occasion_protocol TEXT,
+    occasion_principal TEXT
+) WITHOUT ROWID;
+ALTER TABLE runs ADD COLUMN occasion BLOB;
+";
+
 /// The path of the file in a folder.
 pub(in crate::database) fn path(dir: &Path) -> PathBuf {
     dir.join(FILE)
@@ -258,7 +276,7 @@ pub(in crate::database) fn path(dir: &Path) -> PathBuf {
 pub(in crate::database) fn prepare(dir: &Path) -> Result<(), JournalError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
-        move |source| JournalError::Open { path, source }
+        move |why| JournalError::Open { path, why }
     };
     create_private_dir(dir).map_err(failed(dir))?;
     let file = path(dir);
@@ -329,14 +347,44 @@ pub(in crate::database) fn open_reader(dir: &Path) -> Result<Connection, Journal
     // A log of changes can only be read by somebody who may write.
     let mut connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
         .or_else(|_| connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-    let look = connection.transaction()?;
-    let format = check_format(&look, &path)?;
-    drop(look);
+    let format = match look_at_format(&mut connection, &path) {
+        Err(JournalError::Database(error)) if error.is_not_allowed() => {
+            connection = connect_unchanging(&path)?;
+            look_at_format(&mut connection, &path)?
+        }
+        looked => looked?,
+    };
     if format == 0 {
         return Err(JournalError::NoStore { dir: dir.to_owned() });
     }
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
+}
+
+fn look_at_format(connection: &mut Connection, path: &Path) -> Result<i64, JournalError> {
+    let look = connection.transaction()?;
+    check_format(&look, path)
+}
+
+/// A connection to a file in a folder that this user may not write to. SQLite makes files beside it
+/// to read a file that others may be writing, unless it is told that nobody is: while somebody does,
+/// there is a log of changes with something in it.
+fn connect_unchanging(path: &Path) -> Result<Connection, JournalError> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = PathBuf::from(log);
+    let is_empty = match fs::metadata(&log) {
+        Ok(found) => found.len() == 0,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    let Some(name) = path.to_str().filter(|_| is_empty) else {
+        return Err(JournalError::Unwritable { path: path.to_owned(), log });
+    };
+    let name = name.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    connect(
+        Path::new(&format!("file:{name}?immutable=1")),
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+    )
 }
 
 fn connect(path: &Path, mode: OpenFlags) -> Result<Connection, JournalError> {

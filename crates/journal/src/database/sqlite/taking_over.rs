@@ -119,7 +119,7 @@ impl Beside {
         let thread = thread::Builder::new()
             .name("journal-log".to_owned())
             .spawn(move || take_over_when(&asked, &connection, &log))
-            .map_err(|source| JournalError::Open { path: dir.to_owned(), source })?;
+            .map_err(|why| JournalError::Open { path: dir.to_owned(), why })?;
         Ok(Self { ask, thread })
     }
 }
