@@ -10,7 +10,9 @@
 mod cancellation;
 pub mod client;
 mod edit;
+mod excerpt;
 pub mod header;
+mod lines;
 pub mod message;
 pub mod meta_key;
 pub mod mirror;

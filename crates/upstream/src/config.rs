@@ -48,9 +48,17 @@ impl From<&ServerDef> for ServerSpec {
         let mut spec = Self::new(target);
         if let Some(timeout) = &def.timeout_ms {
             spec.timeout = Duration::from_millis(timeout.value);
+            // At a URL nothing has to be started: the first requests are requests like any other.
+            // A program may need longer to begin than to answer, even every time.
+            if spec.target.is_http() {
+                spec.start_timeout = spec.timeout;
+            }
         }
         if let Some(limit) = def.max_concurrent {
             spec.max_concurrent = limit.get() as usize;
+        }
+        if let Some(limit) = def.max_message_bytes {
+            spec.max_message_bytes = limit.get() as usize;
         }
         spec
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_mcp::client::{ClientError, CloseReason};
+use mcpgraph_mcp::client::ClientError;
 use mcpgraph_mcp::message::RpcError;
 use mcpgraph_value::Value;
 
@@ -59,7 +59,9 @@ pub enum UpstreamError {
         result: Value,
     },
     /// An answer was longer than is accepted.
-    #[error("an answer of server `{server}` to `{what}` is longer than the limit of {limit} bytes")]
+    #[error(
+        "the answer of server `{server}` to `{what}` is longer than its maxMessageBytes ({limit})"
+    )]
     TooLarge {
         /// The server.
         server: Arc<str>,
@@ -122,18 +124,18 @@ impl UpstreamError {
                 "check `mcpServers.{server}`: that the command runs on its own, or that the URL can be reached"
             ),
             Self::Timeout { server, .. } => {
-                format!(
-                    "raise `timeoutMs` of the node or of `mcpServers.{server}`, or ask for less"
-                )
+                format!("raise `mcpServers.{server}.timeoutMs`, or ask for less")
             }
-            Self::Cancelled { .. } => String::from("nothing; the caller went away"),
+            Self::Cancelled { .. } => String::from("call again if the answer is still wanted"),
             Self::Protocol { .. } => String::from(
                 "compare the call with the tool's schema and the server's documentation",
             ),
             Self::Tool { .. } => {
                 String::from("read the tool's text; `onError` on the node can handle it")
             }
-            Self::TooLarge { .. } => String::from("ask the tool for less at once"),
+            Self::TooLarge { server, .. } => {
+                format!("ask for less at once, or raise `mcpServers.{server}.maxMessageBytes`")
+            }
             Self::Broken { server, .. } => {
                 format!("update `mcpServers.{server}`, or try it with another protocol era")
             }
@@ -154,9 +156,6 @@ impl UpstreamError {
             ClientError::Rpc(error) => Self::Protocol { server, what, error },
             ClientError::TooLarge { limit } => Self::TooLarge { server, what, limit },
             ClientError::Protocol(reason) => Self::Broken { server, reason },
-            ClientError::Closed(reason) if let CloseReason::TooLarge { limit } = *reason => {
-                Self::TooLarge { server, what, limit }
-            }
             error @ (ClientError::Spawn { .. }
             | ClientError::Start { .. }
             | ClientError::Closed(_)

@@ -22,13 +22,19 @@ pub enum NodeOutput {
 /// value, and several are an array; text is read as JSON where it is JSON and kept as text where
 /// it is not, so that `42` is a number. Images, audio, links and embedded resources stay the
 /// objects they are. No content is null.
+///
+/// In the legacy era only objects are structured content, and servers write null for none; a
+/// modern result, which says its type, may mean the null.
 pub fn output_of(result: &Value) -> NodeOutput {
     let content = result.get("content").and_then(Value::as_array).map_or(&[][..], |c| c.as_slice());
     if result.get("isError").and_then(Value::as_bool) == Some(true) {
         return NodeOutput::Error { text: text_of(content, result), result: result.clone() };
     }
-    if let Some(structured) = result.get("structuredContent") {
-        return NodeOutput::Value(structured.clone());
+    let is_modern = result.get("resultType").is_some();
+    match result.get("structuredContent") {
+        Some(Value::Null) if !is_modern => {}
+        Some(structured) => return NodeOutput::Value(structured.clone()),
+        None => {}
     }
     NodeOutput::Value(match content {
         [] => Value::Null,
@@ -66,8 +72,8 @@ fn text_of(content: &[Value], result: &Value) -> String {
         return texts.join("\n");
     }
     match result.get("structuredContent") {
-        Some(structured) => structured.to_json(),
-        None => String::from("the tool failed and did not say why"),
+        Some(structured) if *structured != Value::Null => structured.to_json(),
+        _ => String::from("the tool failed and did not say why"),
     }
 }
 

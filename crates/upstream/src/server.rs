@@ -1,6 +1,7 @@
 //! The life of one server: started on first use, kept, started again after a death.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::bounds::Bounds;
 use crate::catalogue::Catalogue;
@@ -40,6 +42,8 @@ pub(crate) struct Server {
     /// Why it failed last.
     last_failure: Mutex<Option<ClientError>>,
     permits: Semaphore,
+    /// How many calls wait for one.
+    waiting: AtomicUsize,
     /// The resources that it shall tell us of, from one start to the next.
     watched: watch::Sender<BTreeSet<String>>,
     changes: broadcast::Sender<Change>,
@@ -72,6 +76,7 @@ impl Server {
             legacy_since: Mutex::default(),
             last_failure: Mutex::default(),
             permits,
+            waiting: AtomicUsize::new(0),
             watched: watch::Sender::default(),
             changes,
             shutdown: CancellationToken::new(),
@@ -90,7 +95,13 @@ impl Server {
         let trial = self.admit()?;
         let (events, meta) = (context.events.take(), std::mem::take(&mut context.meta));
         let mut bounds = Bounds::new(self, what, &context, tokio::time::Instant::now());
-        let permit = bounds.hold(self.permits.acquire()).await?;
+        let permit = match self.permits.try_acquire() {
+            Ok(permit) => Ok(permit),
+            Err(_) => {
+                let _waiting = Waiting::enter(&self.waiting);
+                bounds.hold(self.permits.acquire()).await?
+            }
+        };
         let waited = tokio::time::Instant::now();
         let connection = match context.timeout {
             Some(_) => bounds.hold(self.connection()).await??,
@@ -116,6 +127,11 @@ impl Server {
             ClientError::Timeout { .. } => bounds.timed_out(),
             error => UpstreamError::from_client(&self.name, what, error),
         })
+    }
+
+    /// How many calls wait because `maxConcurrent` of them are under way.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
     }
 
     /// What an answer says about the health of the server.
@@ -225,7 +241,7 @@ impl Server {
     fn start(self: &Arc<Self>) -> watch::Receiver<Option<Started>> {
         let (sender, receiver) = watch::channel(None);
         let server = self.clone();
-        tokio::spawn(async move {
+        let starting = async move {
             let shutdown = server.shutdown.clone();
             let started = shutdown
                 .run_until_cancelled(server.connect())
@@ -233,7 +249,9 @@ impl Server {
                 .unwrap_or_else(|| Err(ClientError::Closed(Arc::new(CloseReason::Closed))));
             server.note_start(&started);
             sender.send_replace(Some(started));
-        });
+        };
+        // What the log says of it belongs to the run that needed the server.
+        tokio::spawn(starting.in_current_span());
         receiver
     }
 
@@ -245,7 +263,7 @@ impl Server {
             era: self.era(),
             start_timeout: self.spec.start_timeout,
             probe_timeout: self.spec.probe_timeout,
-            max_message_bytes: self.options.max_message_bytes,
+            max_message_bytes: self.spec.max_message_bytes,
             resources: self.watched.subscribe(),
             reaper: self.options.reaper.clone(),
             ..ClientOptions::new(self.options.info.clone())
@@ -401,6 +419,22 @@ impl Trial {
 impl Drop for Trial {
     fn drop(&mut self) {
         self.server.health.lock().report(self.outcome, Instant::now());
+    }
+}
+
+/// A place among those who wait.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn enter(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -23,6 +23,8 @@ pub struct ServerSpec {
     pub probe_timeout: Duration,
     /// How many requests it gets at once; more wait.
     pub max_concurrent: usize,
+    /// The longest message that is read from it, in bytes.
+    pub max_message_bytes: usize,
 }
 
 /// How a server is reached: a process or a URL.
@@ -39,8 +41,6 @@ pub struct UpstreamOptions {
     pub requests: Option<Arc<dyn Requests>>,
     /// When to leave a failing server alone, and for how long.
     pub health: HealthOptions,
-    /// The longest message that is read from a server, in bytes.
-    pub max_message_bytes: usize,
     /// Kills the servers' processes when this process dies without closing them.
     pub reaper: Option<Reaper>,
 }
@@ -60,6 +60,7 @@ impl ServerSpec {
             start_timeout: limits::START_TIMEOUT,
             probe_timeout: limits::PROBE_TIMEOUT,
             max_concurrent: Self::MAX_CONCURRENT,
+            max_message_bytes: limits::MESSAGE_BYTES,
         }
     }
 }
@@ -72,7 +73,6 @@ impl UpstreamOptions {
             capabilities: raw(&serde_json::Map::new()),
             requests: None,
             health: HealthOptions::default(),
-            max_message_bytes: limits::MESSAGE_BYTES,
             reaper: None,
         }
     }

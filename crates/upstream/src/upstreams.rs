@@ -70,6 +70,12 @@ impl Upstreams {
         self.servers.read().values().map(|server| server.status()).collect()
     }
 
+    /// How many calls wait for each server because `maxConcurrent` of them are under way.
+    pub fn waiting(&self) -> Vec<(Arc<str>, usize)> {
+        let servers = self.servers.read();
+        servers.values().map(|server| (server.name.clone(), server.waiting())).collect()
+    }
+
     /// The servers as they are now, whatever [`Upstreams::replace`] does later: for those who must
     /// end with the configuration they began with.
     #[must_use]

@@ -1,16 +1,19 @@
 //! The requests under way, and where what the server sends belongs.
 
+mod ids;
+mod too_large;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use self::ids::{number_of, progress_of};
 use super::transport::Transport;
 use super::{CallEvent, ClientError, CloseReason, Event, Events, List, limits};
 use crate::cancellation;
@@ -427,24 +430,6 @@ impl Drop for Call {
     fn drop(&mut self) {
         drop(self.calls.take(self.id));
     }
-}
-
-/// The request a progress notification is about; our tokens are our ids.
-fn progress_of(params: &RawValue) -> Option<u64> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Params<'a> {
-        #[serde(borrow)]
-        progress_token: &'a RawValue,
-    }
-    serde_json::from_str::<Params<'_>>(params.get())
-        .ok()
-        .and_then(|params| number_of(params.progress_token.get()))
-}
-
-/// One of our ids; some servers give it back as a string.
-fn number_of(json: &str) -> Option<u64> {
-    json.trim_matches('"').parse().ok()
 }
 
 #[cfg(test)]

@@ -120,11 +120,9 @@ impl ClientError {
     /// Whether the way to the server failed, rather than the request.
     pub fn is_transport(&self) -> bool {
         match self {
-            Self::Spawn { .. }
-            | Self::Start { .. }
-            | Self::Closed(_)
-            | Self::Network { .. }
-            | Self::TooLarge { .. } => true,
+            Self::Spawn { .. } | Self::Start { .. } | Self::Closed(_) | Self::Network { .. } => {
+                true
+            }
             Self::Http { status, .. } => *status >= 500,
             _ => false,
         }

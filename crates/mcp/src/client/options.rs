@@ -18,7 +18,7 @@ pub mod limits {
     use std::time::Duration;
 
     /// The longest message that is read, in bytes.
-    pub const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+    pub const MESSAGE_BYTES: usize = 64 * 1024 * 1024;
     /// How much of a process's stderr is kept, in bytes.
     pub const STDERR_BYTES: usize = 64 * 1024;
     /// How many requests may wait for their answers on one connection.

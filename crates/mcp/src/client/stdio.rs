@@ -4,8 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::BytesMut;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -18,6 +17,7 @@ use super::secrets::Secrets;
 use super::transport::Transport;
 use super::{ClientError, ClientOptions, CloseReason, StdioConfig, limits};
 use crate::cancellation;
+use crate::lines::{Line, Lines};
 use crate::message::{Id, Message, Request};
 use crate::version::Version;
 
@@ -25,7 +25,7 @@ use crate::version::Version;
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// How long a cancellation may wait for its place in a full queue.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
-/// How much is read at once, and written at once if that much waits.
+/// How much is written at once if that much waits.
 const CHUNK: usize = 64 * 1024;
 
 struct Stdio {
@@ -44,8 +44,6 @@ enum Fault {
     EndOfOutput,
     /// Its stdin takes no more.
     InputClosed,
-    /// A line was too long.
-    TooLarge,
 }
 
 /// Starts a process and the tasks that serve its pipes.
@@ -82,8 +80,7 @@ pub(super) fn start(
     };
     tokio::spawn(writing);
     tokio::spawn(reader.read(stdout, fault));
-    let limit = options.max_message_bytes;
-    let keeper = Keeper { process, calls: calls.clone(), stderr, drained, shutdown, limit };
+    let keeper = Keeper { process, calls: calls.clone(), stderr, drained, shutdown };
     tokio::spawn(async move {
         keeper.keep(faults).await;
         has_ended.send_replace(true);
@@ -172,34 +169,18 @@ struct Reader {
 }
 
 impl Reader {
-    async fn read(self, mut stdout: ChildStdout, fault: mpsc::Sender<Fault>) {
-        let mut buffer = BytesMut::with_capacity(CHUNK);
-        // How far the buffer was searched for a line end already.
-        let mut searched = 0;
-        let end = 'reading: loop {
-            while let Some(length) = memchr::memchr(b'\n', &buffer[searched..]) {
-                let line = buffer.split_to(searched + length + 1);
-                searched = 0;
-                if line.len() > self.limit {
-                    break 'reading Fault::TooLarge;
+    async fn read(self, stdout: ChildStdout, fault: mpsc::Sender<Fault>) {
+        let mut lines = Lines::new(stdout, self.limit);
+        while let Ok(Some(line)) = lines.next().await {
+            let Some(transport) = self.transport.upgrade() else { return };
+            match line {
+                Line::Text(line) => {
+                    self.calls.route_text(line.trim_ascii(), None, &transport).await;
                 }
-                let Some(transport) = self.transport.upgrade() else { return };
-                let line = line.trim_ascii();
-                if !line.is_empty() {
-                    self.calls.route_text(line, None, &transport).await;
-                }
+                Line::TooLong(excerpt) => self.calls.too_large(&excerpt, self.limit),
             }
-            searched = buffer.len();
-            if searched > self.limit {
-                break Fault::TooLarge;
-            }
-            buffer.reserve(CHUNK);
-            match stdout.read_buf(&mut buffer).await {
-                Ok(0) | Err(_) => break Fault::EndOfOutput,
-                Ok(_) => {}
-            }
-        };
-        drop(fault.try_send(end));
+        }
+        drop(fault.try_send(Fault::EndOfOutput));
     }
 }
 
@@ -210,7 +191,6 @@ struct Keeper {
     stderr: Stderr,
     drained: JoinHandle<()>,
     shutdown: CancellationToken,
-    limit: usize,
 }
 
 impl Keeper {
@@ -219,7 +199,6 @@ impl Keeper {
             biased;
             () = self.shutdown.cancelled() => CloseReason::Closed,
             fault = faults.recv() => match fault {
-                Some(Fault::TooLarge) => CloseReason::TooLarge { limit: self.limit },
                 Some(Fault::InputClosed) => self.death_or("the process closed its stdin").await,
                 Some(Fault::EndOfOutput) | None => {
                     self.death_or("the process closed its stdout").await
@@ -229,7 +208,7 @@ impl Keeper {
                 // What it still wrote is read before anyone is told of its death.
                 let last_words = async {
                     while let Some(fault) = faults.recv().await {
-                        if matches!(fault, Fault::EndOfOutput | Fault::TooLarge) { break }
+                        if matches!(fault, Fault::EndOfOutput) { break }
                     }
                 };
                 drop(tokio::time::timeout(LAST_WORDS, last_words).await);

@@ -15,6 +15,7 @@ use super::handshake;
 use super::in_flight::{Slot, Wanted};
 use super::limits::Limits;
 use super::outlet::{Answer, Outlet};
+use super::paging;
 use super::peer::{CallPeer, Outgoing};
 use super::saved::{SavedSession, SessionStore};
 use super::service::{Call, Service};
@@ -171,7 +172,10 @@ impl Server {
             (Era::Legacy, "resources/subscribe" | "resources/unsubscribe") => {
                 self.watch_resource(admitted, wanted, outlet).await
             }
-            _ => self.call(admitted, wanted, outlet).await,
+            _ => match paging::refuse_cursor(&admitted.request) {
+                Ok(()) => self.call(admitted, wanted, outlet).await,
+                Err(error) => Err(error),
+            },
         };
         shape::for_client(version, &method, outcome, &self.service().info())
     }

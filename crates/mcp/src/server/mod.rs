@@ -15,6 +15,7 @@ mod in_flight;
 mod limits;
 mod listen;
 mod outlet;
+mod paging;
 mod peer;
 mod saved;
 mod service;

@@ -1,6 +1,5 @@
 //! The stdio transport: a message is a line, and one connection serves both eras.
 
-mod lines;
 mod output;
 mod standard;
 
@@ -20,9 +19,10 @@ use super::in_flight::InFlight;
 use super::outlet::Outlet as _;
 use super::session::Session;
 use crate::cancellation;
+use crate::excerpt::{Excerpt, Traits};
+use crate::lines::{Line, Lines};
 use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, code, raw};
 use crate::version::Version;
-use lines::{Line, Lines};
 use output::Output;
 
 /// Serves one client until its input ends, its output is closed, or the server shuts down.
@@ -84,14 +84,7 @@ impl Connection {
     async fn take(&mut self, line: Line<'_>) {
         let text = match line {
             Line::Text(text) => text,
-            Line::TooLong => {
-                let limit = self.server.limits().max_line_bytes;
-                let error = RpcError::new(
-                    code::INVALID_REQUEST,
-                    format!("a line is longer than the limit of {limit} bytes"),
-                );
-                return self.answer(None, Err(error)).await;
-            }
+            Line::TooLong(excerpt) => return self.refuse(&excerpt).await,
         };
         if text.trim_ascii_start().starts_with(b"[") && self.has_batches() {
             return self.take_batch(text).await;
@@ -100,6 +93,16 @@ impl Connection {
             Ok(message) => self.take_message(message).await,
             Err(error) => self.answer(Id::of_message(text), Err(error)).await,
         }
+    }
+
+    /// Refuses a line that is too long, under its id if that can be known.
+    async fn refuse(&self, excerpt: &Excerpt) {
+        let limit = self.server.limits().max_line_bytes;
+        let message = format!("a message is longer than the limit of {limit} bytes; send less");
+        let Traits { id, has_method } = excerpt.traits();
+        // What answers a request of ours is no request: its id is not the client's.
+        let id = id.filter(|_| has_method);
+        self.answer(id, Err(RpcError::new(code::INVALID_REQUEST, message))).await;
     }
 
     /// Only revision 2025-03-26 has batches.

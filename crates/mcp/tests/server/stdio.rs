@@ -97,6 +97,15 @@ async fn both_eras_on_one_connection() {
     let list = pipe.ask(&modern_request(5, "tools/list", json!({}))).await;
     assert_eq!(list["result"]["cacheScope"], "private");
     assert_eq!(list["result"]["vendor"], json!({"z": 1, "a": 2}));
+    for page in ["tools", "prompts", "resources", "resources/templates"] {
+        let method = format!("{page}/list");
+        let further = pipe.ask(&request(8, &method, json!({"cursor": "2"}))).await;
+        assert_eq!(code(&further), -32602, "{further}");
+        let further = pipe.ask(&modern_request(9, &method, json!({"cursor": 2}))).await;
+        assert!(further["error"]["message"].as_str().unwrap().contains("`cursor`"), "{further}");
+    }
+    let first = pipe.ask(&request(10, "tools/list", json!({"cursor": null}))).await;
+    assert!(first["result"]["tools"].is_array(), "{first}");
     let read = json!({"uri": "a:b"});
     assert_eq!(code(&pipe.ask(&modern_request(6, "resources/read", read.clone())).await), -32602);
     assert_eq!(code(&pipe.ask(&request(7, "resources/read", read)).await), -32002);
@@ -139,6 +148,18 @@ async fn what_is_not_a_message_is_answered() {
     pipe.send_text(format!("\n  \n{}\n", "x".repeat(5000)).as_bytes()).await;
     let refused = pipe.next().await;
     assert!(refused["error"]["message"].as_str().unwrap().contains("1000 bytes"), "{refused}");
+    assert_eq!(refused["id"], Value::Null);
+    let long = "x".repeat(5000);
+    for (text, id) in [
+        // An answer to the server, which has its id from there.
+        (format!(r#"{{"jsonrpc":"2.0","id":5,"result":{{"x":"{long}"}}}}"#), Value::Null),
+        (format!(r#"{{"jsonrpc":"2.0","id":6,"method":"m","params":{{"x":"{long}"}}}}"#), json!(6)),
+        (format!(r#"{{"method":"m","params":{{"x":"{long}"}},"id":"seven"}}"#), json!("seven")),
+    ] {
+        pipe.send_text(format!("{text}\n").as_bytes()).await;
+        let refused = pipe.next().await;
+        assert_eq!((code(&refused), &refused["id"]), (-32600, &id), "{refused}");
+    }
     assert_eq!(pipe.ask(&modern_call(1, "echo", json!({"text": "x"}))).await["id"], 1);
 }
 

@@ -18,7 +18,16 @@ fn structured_content_comes_first() {
     check(r#"{"content":[{"type":"text","text":"x"}],"structuredContent":{"a":1}}"#, r#"{"a":1}"#);
     check(r#"{"structuredContent":[1,2]}"#, "[1,2]");
     check(r#"{"structuredContent":0,"content":[]}"#, "0");
-    check(r#"{"structuredContent":null,"content":[{"type":"text","text":"x"}]}"#, "null");
+}
+
+#[test]
+fn null_beside_content_is_no_structured_content_before_the_modern_era() {
+    check(r#"{"structuredContent":null,"content":[{"type":"text","text":"x"}]}"#, r#""x""#);
+    check(r#"{"structuredContent":null,"content":[]}"#, "null");
+    check(
+        r#"{"resultType":"complete","structuredContent":null,"content":[{"type":"text","text":"x"}]}"#,
+        "null",
+    );
 }
 
 #[test]

@@ -42,10 +42,6 @@ async fn errors_say_what_where_and_what_to_do() {
     assert_eq!(error.to_string(), "there is no server `flies`");
     assert_eq!(error.hint(), "did you mean `files`?");
 
-    let error = call(&upstreams, "files", "huge", r#"{"count":20000000}"#).await.unwrap_err();
-    let text = "an answer of server `files` to `huge` is longer than the limit of 16777216 bytes";
-    assert_eq!(error.to_string(), text);
-
     let error = call(&upstreams, "files", "die", "{}").await.unwrap_err();
     let text = "server `files` is not available: the process ended (exit status: 7); \
                 its stderr ends with:\n  out of cheese";
@@ -114,7 +110,12 @@ async fn more_calls_than_allowed_wait_for_their_turn_or_their_deadline() {
         .collect();
     eventually(|| log.messages("tools/call").len() == 2).await;
     let context = within(Duration::from_millis(300));
-    let error = call_with(&upstreams, "s", "echo", "{}", context).await.unwrap_err();
+    let waits = call_with(&upstreams, "s", "echo", "{}", context);
+    let waiting = |calls: usize| vec![(Arc::<str>::from("s"), calls)];
+    let seen = eventually(|| upstreams.waiting() == waiting(1));
+    let (answer, ()) = tokio::join!(waits, seen);
+    assert_eq!(upstreams.waiting(), waiting(0));
+    let error = answer.unwrap_err();
     assert_eq!(error.to_string(), "server `s` did not answer `echo` within 300 ms");
     assert_eq!(log.messages("tools/call").len(), 2);
     // With more patience the turn comes.
@@ -122,4 +123,21 @@ async fn more_calls_than_allowed_wait_for_their_turn_or_their_deadline() {
     for call in hanging {
         assert!(call.await.unwrap().is_err());
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_fails_its_call_and_no_other() {
+    let log = Log::new();
+    let Some(spec) = misbehaving(&["--starts", &log.argument()]) else { return };
+    let upstreams = Arc::new(upstreams([("s", ServerSpec { max_message_bytes: 50_000, ..spec })]));
+    let other = {
+        let upstreams = upstreams.clone();
+        tokio::spawn(async move { call(&upstreams, "s", "sleep", r#"{"ms":300}"#).await })
+    };
+    let error = call(&upstreams, "s", "huge", r#"{"count":90000}"#).await.unwrap_err();
+    let text = "the answer of server `s` to `huge` is longer than its maxMessageBytes (50000)";
+    assert_eq!(error.to_string(), text);
+    assert_eq!(error.hint(), "ask for less at once, or raise `mcpServers.s.maxMessageBytes`");
+    assert_eq!(other.await.unwrap().unwrap(), "\"slept\"");
+    assert_eq!(log.lines().len(), 1);
 }

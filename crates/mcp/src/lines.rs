@@ -5,11 +5,13 @@ use std::io;
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::excerpt::Excerpt;
+
 /// How much is read at a time.
 const READ_BYTES: usize = 64 << 10;
 
-/// Reads lines. A line that is too long is skipped, not kept.
-pub(super) struct Lines<R> {
+/// Reads lines. A line that is too long is skipped, but for its two ends.
+pub(crate) struct Lines<R> {
     reader: R,
     limit: usize,
     buffer: BytesMut,
@@ -17,27 +19,27 @@ pub(super) struct Lines<R> {
     used: usize,
     /// How much of the buffer is known to hold no line end.
     searched: usize,
-    /// The rest of a line that was too long is being skipped.
-    skipping: bool,
+    /// What is kept of a line that was too long and is being skipped.
+    skipped: Option<Excerpt>,
 }
 
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(crate) enum Line<'a> {
     Text(&'a [u8]),
-    TooLong,
+    TooLong(Excerpt),
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new(reader: R, limit: usize) -> Self {
+    pub(crate) fn new(reader: R, limit: usize) -> Self {
         let buffer = BytesMut::with_capacity(READ_BYTES);
-        Self { reader, limit, buffer, used: 0, searched: 0, skipping: false }
+        Self { reader, limit, buffer, used: 0, searched: 0, skipped: None }
     }
 
     /// The next line that is not empty; none at the end. A last line without an end counts.
     ///
     /// Nothing is lost if the future is dropped before it is done.
-    pub(super) async fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         loop {
             self.buffer.advance(self.used);
             self.used = 0;
@@ -45,11 +47,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 let end = self.searched + end;
                 self.searched = 0;
                 self.used = end + 1;
-                if std::mem::take(&mut self.skipping) {
-                    continue;
+                if let Some(skipped) = self.skipped.take() {
+                    return Ok(Some(Line::TooLong(skipped.and(&self.buffer[..end]))));
                 }
                 if end > self.limit {
-                    return Ok(Some(Line::TooLong));
+                    return Ok(Some(Line::TooLong(Excerpt::of(&self.buffer[..end]))));
                 }
                 if !self.buffer[..end].trim_ascii().is_empty() {
                     return Ok(Some(Line::Text(&self.buffer[..end])));
@@ -57,17 +59,20 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 continue;
             }
             self.searched = self.buffer.len();
-            if self.skipping {
+            if let Some(skipped) = self.skipped.take() {
+                self.skipped = Some(skipped.and(&self.buffer));
                 self.buffer.clear();
                 self.searched = 0;
             } else if self.buffer.len() > self.limit {
-                self.skipping = true;
+                self.skipped = Some(Excerpt::of(&self.buffer));
                 self.buffer = BytesMut::with_capacity(READ_BYTES);
                 self.searched = 0;
-                return Ok(Some(Line::TooLong));
             }
             self.buffer.reserve(READ_BYTES);
             if self.reader.read_buf(&mut self.buffer).await? == 0 {
+                if let Some(skipped) = self.skipped.take() {
+                    return Ok(Some(Line::TooLong(skipped)));
+                }
                 let end = self.buffer.len();
                 self.used = end;
                 self.searched = 0;
@@ -93,7 +98,7 @@ mod tests {
         while let Some(line) = lines.next().await.unwrap() {
             out.push(match line {
                 Line::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
-                Line::TooLong => "TOO LONG".to_owned(),
+                Line::TooLong(_) => "TOO LONG".to_owned(),
             });
         }
         out
