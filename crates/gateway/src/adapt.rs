@@ -5,6 +5,7 @@
 use indexmap::IndexMap;
 use mcpgraph_config::model::{ExposedArgument, ExposedTool};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
+use mcpgraph_value::MAX_DEPTH;
 use serde_json::value::RawValue;
 
 /// The members of an object, each as it was written.
@@ -70,7 +71,7 @@ pub(crate) fn arguments(
     let text = given.map_or("{}", RawValue::get);
     let mut members = match serde_json::from_str::<Option<Members>>(text) {
         Ok(members) => members.unwrap_or_default(),
-        Err(_) => return Err(RpcError::invalid_params("`arguments` must be an object")),
+        Err(error) => return Err(not_arguments(text, &error)),
     };
     for argument in wanted {
         let name = argument.name.as_str();
@@ -82,4 +83,44 @@ pub(crate) fn arguments(
         }
     }
     Ok(raw(&members))
+}
+
+/// Why a text cannot be the arguments of a call.
+pub(crate) fn not_arguments(text: &str, error: &serde_json::Error) -> RpcError {
+    if !text.starts_with('{') {
+        return RpcError::invalid_params("`arguments` must be an object");
+    }
+    let why = error.to_string();
+    RpcError::invalid_params(if why.starts_with("recursion limit exceeded") {
+        // The reader counts what it has left, and stops when that is nothing.
+        let most = MAX_DEPTH - 1;
+        format!("`arguments` is nested deeper than the limit of {most} levels; send it flatter")
+    } else {
+        format!("`arguments` cannot be read: {why}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use mcpgraph_value::Value;
+
+    use super::not_arguments;
+
+    #[test]
+    fn what_is_wrong_with_arguments_is_said() {
+        let nested =
+            |levels: usize| format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+        assert!(Value::from_json(&nested(127)).is_ok());
+        for (text, wanted) in [
+            (nested(128), "nested deeper than the limit of 127 levels"),
+            (r#"{"a":"\ud800"}"#.to_owned(), "cannot be read: "),
+            ("7".to_owned(), "must be an object"),
+        ] {
+            let error = Value::from_json(&text).err().unwrap_or_else(|| {
+                serde_json::from_str::<super::Members>(&text).expect_err("no object")
+            });
+            let said = not_arguments(&text, &error).message;
+            assert!(said.contains(wanted), "{said}");
+        }
+    }
 }

@@ -133,7 +133,8 @@ impl Apart {
         let journal = Arc::clone(questions.journal());
         let read = tokio::task::spawn_blocking(move || outcome(&journal, run)).await;
         let outcome = read.unwrap_or_else(|error| Err(JournalError::Damaged(error.to_string())))?;
-        Ok(outcome.map(|outcome| Next::Finished(Arc::new(Finished { run, outcome, failed: None }))))
+        let finished = |outcome| Finished { run, outcome, failed: None, place: None };
+        Ok(outcome.map(|outcome| Next::Finished(Arc::new(finished(outcome)))))
     }
 
     /// Waits until a new run is in the store, where others find it, but not for ever.

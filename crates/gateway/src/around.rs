@@ -10,7 +10,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use mcpgraph_engine::{ErrorKind, RunError};
 use mcpgraph_graph::{Around, Subject};
-use mcpgraph_journal::{Origin, RunId};
+use mcpgraph_journal::{Origin, RunId, TraceContext};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_runtime::{Execution, Finished, Wrapped};
@@ -22,6 +22,7 @@ use crate::aliases::Whose;
 use crate::gateway::{Gateway, unknown_tool};
 use crate::listing::Kind;
 use crate::relay::{self, Params};
+use crate::requests::Tracking;
 use crate::view::View;
 use crate::workflows::Layer;
 use crate::{aliases, call as graph_call, requests, result};
@@ -33,6 +34,13 @@ struct Way<'a> {
     around: Around,
     /// What scripts are told about the call.
     metadata: Map,
+}
+
+/// The run that something is inside of.
+pub(crate) struct Outer {
+    pub(crate) run: RunId,
+    /// The trace of the node that asked for what is inside, where a span was opened for it.
+    pub(crate) trace: Option<TraceContext>,
 }
 
 impl Gateway {
@@ -120,7 +128,7 @@ impl Gateway {
         way: &'a Way<'a>,
         layers: &'a [Layer],
         request: Value,
-        outer: Option<RunId>,
+        outer: Option<&'a Outer>,
     ) -> BoxFuture<'a, Result<Value, RpcError>> {
         async move {
             let Some((layer, inner)) = layers.split_first() else {
@@ -141,9 +149,10 @@ impl Gateway {
                         return Err(RpcError::internal("the call was cancelled"));
                     }
                     Some(ask) = asks.recv() => {
-                        let Ask { request, cancel, reply } = ask;
+                        let Ask { request, trace, cancel, reply } = ask;
+                        let outer = Outer { run, trace };
                         let answer = tokio::select! {
-                            answer = self.through(way, inner, request, Some(run)) => answer,
+                            answer = self.through(way, inner, request, Some(&outer)) => answer,
                             () = cancel.cancelled() => continue,
                         };
                         let answer = answer.map_err(|error| {
@@ -164,7 +173,7 @@ impl Gateway {
         &self,
         way: &Way<'_>,
         request: &Value,
-        outer: Option<RunId>,
+        outer: Option<&Outer>,
     ) -> Result<Value, RpcError> {
         let answer = match way.around {
             Around::List => self.list_tools(way.view, way.call).await,
@@ -186,7 +195,7 @@ impl Gateway {
 fn start(
     way: &Way<'_>,
     layer: &Layer,
-    outer: Option<RunId>,
+    outer: Option<&Outer>,
     request: Value,
     asked: mpsc::Sender<Ask>,
     stop: &CancellationToken,
@@ -196,7 +205,8 @@ fn start(
     let input = Map::from_iter([("request", request), ("metadata", metadata.into())]);
     let (answer, answered) = oneshot::channel();
     let execution = Execution {
-        origin: Origin { around: outer, ..graph_call::origin(way.call) },
+        origin: inside(graph_call::origin(way.call), outer),
+        caller: Arc::new(Tracking(requests::trail(way.call).cloned())),
         cancel: stop.clone(),
         wrapped: Some(Arc::new(Inside(asked))),
         answer: Some(answer),
@@ -214,10 +224,17 @@ fn start(
                 run,
                 outcome: Err(RunError::new(ErrorKind::Internal, "the run of a workflow was lost")),
                 failed: None,
+                place: None,
             }),
         }
     };
     (run, ended)
+}
+
+/// Who asks for a run, if that is inside another one.
+pub(crate) fn inside(origin: Origin, outer: Option<&Outer>) -> Origin {
+    let Some(Outer { run, trace }) = outer else { return origin };
+    Origin { around: Some(*run), trace: trace.clone().or(origin.trace), ..origin }
 }
 
 /// What the run of a workflow means for the request.
@@ -283,16 +300,22 @@ struct Inside(mpsc::Sender<Ask>);
 /// A run asks for what its workflow is put around.
 struct Ask {
     request: Value,
+    trace: Option<TraceContext>,
     cancel: CancellationToken,
     reply: oneshot::Sender<Result<Value, RunError>>,
 }
 
 #[async_trait]
 impl Wrapped for Inside {
-    async fn call(&self, request: Value, cancel: CancellationToken) -> Result<Value, RunError> {
+    async fn call(
+        &self,
+        request: Value,
+        trace: Option<TraceContext>,
+        cancel: CancellationToken,
+    ) -> Result<Value, RunError> {
         let gone = || RunError::new(ErrorKind::Cancelled, "the client of the workflow has gone");
         let (reply, answer) = oneshot::channel();
-        self.0.send(Ask { request, cancel, reply }).await.map_err(|_| gone())?;
+        self.0.send(Ask { request, trace, cancel, reply }).await.map_err(|_| gone())?;
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 }

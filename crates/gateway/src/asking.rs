@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::apart::{Apart, MAX_RUNS, Next};
+use crate::around::{Outer, inside};
 use crate::call::attend;
 use crate::gateway::{Gateway, arguments};
 use crate::relay::{self, Params};
@@ -73,7 +74,7 @@ impl Gateway {
         call: &Call,
         params: &Params,
         tool: &Arc<Tool>,
-        around: Option<RunId>,
+        outer: Option<&Outer>,
     ) -> Result<Raw, RpcError> {
         let Some(room) = self.room(view, call) else {
             return Err(RpcError::internal("there is no store for questions"));
@@ -91,7 +92,7 @@ impl Gateway {
         }
         let input = arguments(params)?;
         let mut execution = Execution::new(Arc::clone(&view.offer.graph), Arc::clone(tool), input);
-        execution.origin.around = around;
+        execution.origin = inside(execution.origin, outer);
         let run = execution.id;
         let begin = |execution| self.apart().begin(Arc::clone(&view.offer), execution);
         if tasks::wanted(call) {
@@ -147,7 +148,7 @@ impl Room<'_> {
                     next.map_err(|error| failed(&error))?
                 }
                 error = self.left(run) => {
-                    let finished = Finished { run, outcome: Err(error), failed: None };
+                    let finished = Finished { run, outcome: Err(error), failed: None, place: None };
                     return result::answer(&finished, tool, self.call.version());
                 }
                 () = self.call.cancel.cancelled() => {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use mcpgraph_engine::{Call as NodeCall, Event};
 use mcpgraph_graph::{Graph, Tool};
-use mcpgraph_journal::{Face, Origin, RunId, TraceContext};
+use mcpgraph_journal::{Face, Origin, TraceContext};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::{Call, CallPeer, meta_key};
 use mcpgraph_mcp::version::Era;
@@ -16,27 +16,29 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
+use crate::around::{Outer, inside};
 use crate::relay::{self, CLIENT_PATIENCE};
+use crate::requests::Trail;
 use crate::{requests, result};
 
 /// How many progress messages wait for a slow client; more are left out, as the protocol allows.
 const PENDING_PROGRESS: usize = 32;
 
-/// Runs a tool for a client; `around` is the run of the workflow that it is inside of.
+/// Runs a tool for a client; `outer` is the run of the workflow that it is inside of.
 pub(crate) async fn run(
     runtime: &Runtime,
     graph: Arc<Graph>,
     tool: Arc<Tool>,
     input: Value,
     call: &Call,
-    around: Option<RunId>,
+    outer: Option<&Outer>,
 ) -> Result<Raw, RpcError> {
     let mut execution = Execution::new(graph, Arc::clone(&tool), input);
-    execution.origin.around = around;
+    execution.origin = inside(execution.origin, outer);
     let mut caller = GraphCaller::new(call, None);
     // Hooks of a workflow are told of the result before the client is, and steps are told of once
     // they are in the record, but before the answer.
-    caller.keeps_back = around.is_none() && !caller.listens();
+    caller.keeps_back = outer.is_none() && !caller.listens();
     let finished = attend_as(caller, call, execution, |execution| runtime.execute(execution)).await;
     result::answer(&finished, &tool, call.version())
 }
@@ -64,12 +66,10 @@ async fn attend_as<R: Future>(
     requests::becomes(call, execution.id);
     let told = caller.progress.told.take();
     let caller = Arc::new(caller);
+    let Origin { parent, around, trace, .. } = execution.origin;
+    let own = origin(call);
     let execution = Execution {
-        origin: Origin {
-            parent: execution.origin.parent,
-            around: execution.origin.around,
-            ..origin(call)
-        },
+        origin: Origin { parent, around, trace: trace.or(own.trace), ..own },
         caller,
         cancel: call.cancel.clone(),
         meta: node_meta(call),
@@ -130,6 +130,8 @@ struct GraphCaller {
     peer: CallPeer,
     progress: Progress,
     watch: Option<Watch>,
+    /// What is found out about the request.
+    trail: Option<Arc<Trail>>,
     /// What the run comes to is the client's answer and nothing else, and waits for the record.
     keeps_back: bool,
 }
@@ -137,7 +139,8 @@ struct GraphCaller {
 impl GraphCaller {
     fn new(call: &Call, watch: Option<Watch>) -> Self {
         let progress = Progress::new(call.peer.progress_token().is_some());
-        Self { peer: call.peer.clone(), progress, watch, keeps_back: false }
+        let trail = requests::trail(call).cloned();
+        Self { peer: call.peer.clone(), progress, watch, trail, keeps_back: false }
     }
 }
 
@@ -155,6 +158,12 @@ impl Caller for GraphCaller {
             Event::StepStarted { node, .. } => self.progress.started(node),
             Event::StepFinished { .. } | Event::StepFailed { .. } => self.progress.finished(),
             _ => {}
+        }
+    }
+
+    fn traced(&self, trace: &TraceContext) {
+        if let Some(trail) = &self.trail {
+            trail.belongs_to(trace);
         }
     }
 

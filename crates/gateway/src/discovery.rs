@@ -4,6 +4,7 @@ use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_value::Value;
 use serde_json::json;
 
+use crate::adapt;
 use crate::listing::Listed;
 use crate::rank::Index;
 use crate::relay::{self, Params};
@@ -119,8 +120,8 @@ fn parameters(tool: &Value) -> String {
 /// The parameters of the call that `call_tool` stands for.
 pub(crate) fn unwrapped(params: &Params) -> Result<Params, RpcError> {
     let arguments = params.get("arguments").map_or("{}", |arguments| arguments.get());
-    let inner: Params = serde_json::from_str(arguments)
-        .map_err(|_| RpcError::invalid_params("`arguments` must be an object"))?;
+    let inner: Params =
+        serde_json::from_str(arguments).map_err(|error| adapt::not_arguments(arguments, &error))?;
     let name = relay::text(&inner, "name")?;
     // One inside the other would never end.
     if NAMES.contains(&&*name) {

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use mcpgraph_diagnostics::suggest;
 use mcpgraph_graph::Graph;
-use mcpgraph_journal::{Journal, RunId, Seals};
+use mcpgraph_journal::{Journal, Seals};
 use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::HeaderParameter;
 use mcpgraph_mcp::server::{Broadcaster, Call, Client, Description, Service};
@@ -24,8 +24,10 @@ use tokio::sync::Notify;
 
 use crate::aliases::Aliases;
 use crate::apart::Apart;
+use crate::around::Outer;
 use crate::listing::{self, Kind, LIST_PATIENCE, Listed};
 use crate::parked::Parking;
+use crate::passage::Passage;
 use crate::relay::{self, Params};
 use crate::seal::Seal;
 use crate::shown::Shown;
@@ -203,14 +205,14 @@ impl Gateway {
         Box::pin(self.call_around(view, call, params)).await
     }
 
-    /// Calls a tool that no workflow is put around, or none any more; `around` is the run of the
+    /// Calls a tool that no workflow is put around, or none any more; `outer` is the run of the
     /// innermost that is.
     pub(crate) async fn call_directly(
         &self,
         view: &View,
         call: &Call,
         mut params: Params,
-        around: Option<RunId>,
+        outer: Option<&Outer>,
     ) -> Result<Raw, RpcError> {
         let offer = &view.offer;
         let name = relay::text(&params, "name")?;
@@ -219,11 +221,11 @@ impl Gateway {
             return if view.sees_own(&name) {
                 let takes_time = offer.takes_time(tool) && tasks::wanted(call);
                 if offer.asks(&name) || takes_time {
-                    return Box::pin(self.call_asking(view, call, &params, tool, around)).await;
+                    return Box::pin(self.call_asking(view, call, &params, tool, outer)).await;
                 }
                 let input = arguments(&params)?;
                 let (graph, tool) = (Arc::clone(&offer.graph), Arc::clone(tool));
-                call::run(&offer.runtime, graph, tool, input, call, around).await
+                call::run(&offer.runtime, graph, tool, input, call, outer).await
             } else {
                 Err(unknown_tool(view, &name))
             };
@@ -239,7 +241,9 @@ impl Gateway {
             let arguments = adapt::arguments(given, &tool.arguments)?;
             params.insert("arguments".to_owned(), arguments);
         }
-        let result = self.pass_named(&server, &inner, call, params).await?;
+        let names = (&*name, &*server, &*inner);
+        let passage = Passage::begin(&offer.runtime, call, names, &params, outer);
+        let result = self.pass_named(&server, &inner, call, params, passage).await?;
         let questions = offer.runtime().questions();
         let journal = questions.as_ref().map(Questions::journal);
         self.tasks.notice(&server, &call.client, &result, journal).await;
@@ -252,9 +256,15 @@ impl Gateway {
         inner: &str,
         call: &Call,
         mut params: Params,
+        passage: Passage,
     ) -> Result<Raw, RpcError> {
         params.insert("name".to_owned(), raw(inner));
-        relay::pass(&self.parking, &self.upstreams, server, call, params).await
+        relay::pass(&self.parking, &self.upstreams, server, call, params, passage).await
+    }
+
+    async fn pass(&self, server: &str, call: &Call, params: Params) -> Result<Raw, RpcError> {
+        let unseen = Passage::default();
+        relay::pass(&self.parking, &self.upstreams, server, call, params, unseen).await
     }
 
     async fn get_prompt(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
@@ -265,7 +275,7 @@ impl Gateway {
             .find(view, Kind::Prompts, &name)
             .await
             .ok_or_else(|| RpcError::invalid_params(format!("Unknown prompt: {name}")))?;
-        self.pass_named(&server, &inner, call, params).await
+        self.pass_named(&server, &inner, call, params, Passage::default()).await
     }
 
     async fn read_resource(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
@@ -274,7 +284,7 @@ impl Gateway {
         about(call, &uri);
         let found = self.find_readable(view, &uri).await;
         let server = found.ok_or_else(|| resource_not_found(call, &uri))?;
-        relay::pass(&self.parking, &self.upstreams, &server, call, params).await
+        self.pass(&server, call, params).await
     }
 
     /// `resources/subscribe`. The session knows what its client watches, and
@@ -312,7 +322,7 @@ impl Gateway {
         {
             *reference = relay::with_text(reference, "name", &inner);
         }
-        relay::pass(&self.parking, &self.upstreams, &server, call, params).await
+        self.pass(&server, call, params).await
     }
 
     /// Requests about a task go to the server that runs it.
@@ -331,7 +341,7 @@ impl Gateway {
             .await
             .filter(|server| view.grant.sees_some_of(server))
             .ok_or_else(|| RpcError::invalid_params(format!("Unknown task: {id}")))?;
-        relay::pass(&self.parking, &self.upstreams, &server, call, params).await
+        self.pass(&server, call, params).await
     }
 
     /// What the exposed servers can do, put together with what the gateway does itself. Of a server
@@ -428,10 +438,12 @@ impl Service for Gateway {
 
 /// The arguments of a call; nothing stands for none.
 pub(crate) fn arguments(params: &Params) -> Result<Value, RpcError> {
-    match params.get("arguments").map(|arguments| Value::from_json(arguments.get())) {
-        None | Some(Ok(Value::Null)) => Ok(Value::object(Map::new())),
-        Some(Ok(arguments @ Value::Object(_))) => Ok(arguments),
-        Some(_) => Err(RpcError::invalid_params("`arguments` must be an object")),
+    let text = params.get("arguments").map_or("{}", |arguments| arguments.get());
+    match Value::from_json(text) {
+        Ok(Value::Null) => Ok(Value::object(Map::new())),
+        Ok(arguments @ Value::Object(_)) => Ok(arguments),
+        Ok(_) => Err(RpcError::invalid_params("`arguments` must be an object")),
+        Err(error) => Err(adapt::not_arguments(text, &error)),
     }
 }
 

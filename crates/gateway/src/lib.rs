@@ -19,6 +19,7 @@ mod listing;
 mod names;
 mod offer;
 mod parked;
+mod passage;
 mod rank;
 mod relay;
 mod requests;

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use mcpgraph_journal::Journal;
+use mcpgraph_journal::{Journal, TraceContext};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_upstream::{CallContext, CallEvent, UpstreamError, Upstreams};
@@ -84,6 +84,7 @@ pub(crate) async fn pass(
     server: &str,
     call: &Call,
     mut params: Params,
+    trace: Option<TraceContext>,
 ) -> Result<Result<Raw, UpstreamError>, RpcError> {
     let conversation = if params.contains_key(STATE) {
         let state = relay::text(&params, STATE)?;
@@ -97,10 +98,10 @@ pub(crate) async fn pass(
         } else {
             let state = parking.seal.open(&state, &bound, Instant::now())?;
             params.insert(STATE.to_owned(), state);
-            Conversation::begin(upstreams, server, call, &params)
+            Conversation::begin(upstreams, server, call, &params, trace)
         }
     } else {
-        Conversation::begin(upstreams, server, call, &params)
+        Conversation::begin(upstreams, server, call, &params, trace)
     };
     parking.go_on(conversation, Hearer::Client(call), || Bound::of(server, call)).await
 }
@@ -274,7 +275,13 @@ impl Hearer<'_> {
 }
 
 impl Conversation {
-    fn begin(upstreams: &Arc<Upstreams>, server: &str, call: &Call, params: &Params) -> Self {
+    fn begin(
+        upstreams: &Arc<Upstreams>,
+        server: &str,
+        call: &Call,
+        params: &Params,
+        trace: Option<TraceContext>,
+    ) -> Self {
         let (sender, events) = mpsc::channel(PENDING_EVENTS);
         // It may outlive the request that began it.
         let cancel = CancellationToken::new();
@@ -283,7 +290,7 @@ impl Conversation {
             cancel: cancel.clone(),
             events: Some(sender),
             progress: call.peer.progress_token().is_some(),
-            meta: relay::meta(call),
+            meta: relay::meta_within(call, trace),
         };
         let (upstreams, server) = (Arc::clone(upstreams), server.to_owned());
         let (method, params) = (call.method.clone(), raw(params));

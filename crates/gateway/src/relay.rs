@@ -6,14 +6,17 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
+use mcpgraph_journal::TraceContext;
 use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::server::{Call, CallPeer, LogLevel, meta_key};
 use mcpgraph_mcp::version::Era;
+use mcpgraph_runtime::put_trace;
 use mcpgraph_upstream::{CallContext, CallEvent, UpstreamError, Upstreams};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::parked::{self, Parking};
+use crate::passage::Passage;
 use crate::requests;
 
 /// How long a client may think about a question of an upstream server.
@@ -55,13 +58,15 @@ pub(crate) fn pass<'a>(
     server: &'a str,
     call: &'a Call,
     params: Params,
+    passage: Passage,
 ) -> BoxFuture<'a, Result<Raw, RpcError>> {
     // Boxed: calls that end in a run of our own, of which many wait at once, would be as large.
     async move {
         requests::asks(call, server);
+        let trace = passage.trace_context();
         let answer = match call.version().era() {
             // A modern client answers the server's questions in its next request.
-            Era::Modern => parked::pass(parking, upstreams, server, call, params).await?,
+            Era::Modern => parked::pass(parking, upstreams, server, call, params, trace).await,
             Era::Legacy => {
                 let (sender, receiver) = mpsc::channel(PENDING_EVENTS);
                 let context = CallContext {
@@ -69,14 +74,15 @@ pub(crate) fn pass<'a>(
                     cancel: call.cancel.clone(),
                     events: Some(sender),
                     progress: call.peer.progress_token().is_some(),
-                    meta: meta(call),
+                    meta: meta_within(call, trace),
                 };
                 let answer = upstreams.converse(server, &call.method, raw(&params), context);
                 let (answer, ()) = tokio::join!(answer, tell(receiver, &call.peer));
-                answer
+                Ok(answer)
             }
         };
-        answer.map_err(|error| as_rpc(&error))
+        passage.ended(&answer);
+        answer?.map_err(|error| as_rpc(&error))
     }
     .boxed()
 }
@@ -96,6 +102,16 @@ pub(crate) fn meta(call: &Call) -> Vec<(String, Raw)> {
         // Where no level was set, everything is wanted.
         let level = call.peer.log_level().unwrap_or(LogLevel::Debug);
         meta.push((meta_key::LOG_LEVEL.to_owned(), raw(&level)));
+    }
+    meta
+}
+
+/// The same, of a trace that the call belongs to here; where it belongs to none, the client's goes
+/// along as it came.
+pub(crate) fn meta_within(call: &Call, trace: Option<TraceContext>) -> Vec<(String, Raw)> {
+    let mut meta = meta(call);
+    if let Some(trace) = trace {
+        put_trace(&mut meta, &trace);
     }
     meta
 }

@@ -5,15 +5,17 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Instant, SystemTime};
 
 use async_trait::async_trait;
-use mcpgraph_journal::{Journal, Request, RequestStatus, RunId};
+use mcpgraph_journal::{Journal, Request, RequestStatus, RunId, TraceContext};
 use mcpgraph_mcp::message::{Raw, RpcError};
 use mcpgraph_mcp::server::{Around, Call, Client, Service};
+use mcpgraph_runtime::{Caller, trace_id};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use crate::Gate;
+use crate::call::origin;
 
 /// The name under which requests are logged.
 const TARGET: &str = "mcpgraph::requests";
@@ -30,10 +32,48 @@ pub struct RequestLog {
 
 /// What is found out about a request on its way; what is said first counts.
 #[derive(Debug, Default)]
-struct Trail {
+pub(crate) struct Trail {
     name: OnceLock<Arc<str>>,
     server: OnceLock<Arc<str>>,
     run: OnceLock<RunId>,
+    /// The id of the trace it belongs to; none where nobody reads the log.
+    trace: OnceLock<Box<str>>,
+}
+
+impl Trail {
+    /// Says which trace a request belongs to.
+    pub(crate) fn belongs_to(&self, trace: &TraceContext) {
+        if is_logged()
+            && let Some(id) = trace_id(trace)
+        {
+            self.trace.set(id.into()).unwrap_or_default();
+        }
+    }
+}
+
+/// Whether requests have lines in the log.
+fn is_logged() -> bool {
+    tracing::enabled!(target: TARGET, tracing::Level::INFO)
+}
+
+/// Whoever asks for the run of a workflow: it only wants to know the trace, and the result.
+pub(crate) struct Tracking(pub(crate) Option<Arc<Trail>>);
+
+impl Caller for Tracking {
+    fn listens(&self) -> bool {
+        false
+    }
+
+    fn traced(&self, trace: &TraceContext) {
+        if let Some(trail) = &self.0 {
+            trail.belongs_to(trace);
+        }
+    }
+}
+
+/// What is found out about a request, if it is logged or kept.
+pub(crate) fn trail(call: &Call) -> Option<&Arc<Trail>> {
+    call.extensions.get::<Arc<Trail>>()
 }
 
 /// Says which tool, prompt or resource a request is about.
@@ -52,7 +92,7 @@ pub(crate) fn becomes(call: &Call, run: RunId) {
 }
 
 fn note(call: &Call, note: impl FnOnce(&Trail)) {
-    if let Some(trail) = call.extensions.get::<Arc<Trail>>() {
+    if let Some(trail) = trail(call) {
         note(trail);
     }
 }
@@ -64,7 +104,7 @@ impl RequestLog {
     }
 
     fn log(&self, entry: &Entry, status: RequestStatus, code: Option<i64>) {
-        let Entry { trail, method, client, at, began, .. } = entry;
+        let Entry { trail, came_in, method, client, at, began, .. } = entry;
         let duration = began.elapsed();
         tracing::info!(
             target: TARGET,
@@ -75,6 +115,7 @@ impl RequestLog {
             status = status.name(),
             error = code,
             run = trail.run.get().map(tracing::field::display),
+            trace_id = trail.trace.get().or(came_in.as_ref()).map(|trace| &**trace),
             ms = duration.as_millis() as u64,
             "request"
         );
@@ -109,6 +150,8 @@ impl RequestLog {
 struct Entry<'a> {
     log: &'a RequestLog,
     trail: Arc<Trail>,
+    /// The trace that the request names; none where nobody reads the log.
+    came_in: Option<Box<str>>,
     method: Arc<str>,
     client: Arc<Client>,
     cancel: CancellationToken,
@@ -150,6 +193,7 @@ impl Around for RequestLog {
         let entry = Entry {
             log: self,
             trail,
+            came_in: if is_logged() { named_trace(&call) } else { None },
             method: call.method.as_str().into(),
             client: Arc::clone(&call.client),
             cancel: call.cancel.clone(),
@@ -163,6 +207,11 @@ impl Around for RequestLog {
     }
 }
 
+/// The id of the trace that a request names.
+fn named_trace(call: &Call) -> Option<Box<str>> {
+    origin(call).trace.as_ref().and_then(trace_id).map(Box::from)
+}
+
 /// The name by which a client introduced itself.
 pub(crate) fn client_name(client: &Client) -> Option<String> {
     #[derive(Deserialize)]
@@ -173,7 +222,7 @@ pub(crate) fn client_name(client: &Client) -> Option<String> {
 }
 
 /// Whether a result says that the tool failed.
-fn says_error(result: &RawValue) -> bool {
+pub(crate) fn says_error(result: &RawValue) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Said {

@@ -26,7 +26,7 @@ pub(crate) fn answer(finished: &Finished, tool: &Tool, version: Version) -> Resu
         Err(error) => match error.kind {
             ErrorKind::ProtocolError { code } => Err(RpcError {
                 code,
-                message: format!("{error} (run {})", finished.run),
+                message: format!("{} (run {})", finished.explained(error), finished.run),
                 data: error.data.as_ref().map(raw),
             }),
             _ => Ok(raw(&failure(error, tool, finished))),
@@ -96,7 +96,10 @@ fn wrapped_schema(tool: &Tool, version: Version) -> Option<&Value> {
 }
 
 fn failure(error: &RunError, tool: &Tool, finished: &Finished) -> Value {
-    let text = explained(error, &format!("tool `{}`", tool.name), finished);
+    let text = match &finished.place {
+        Some(place) => located(error, &place.to_string(), finished),
+        None => explained(error, &format!("tool `{}`", tool.name), finished),
+    };
     error_result(&text, error, "tool", &tool.name, finished)
 }
 
@@ -115,6 +118,10 @@ fn explained(error: &RunError, place: &str, finished: &Finished) -> String {
         Some(node) => format!("node `{node}` of {place}"),
         None => place.to_owned(),
     };
+    located(error, &place, finished)
+}
+
+fn located(error: &RunError, place: &str, finished: &Finished) -> String {
     format!("{}\n\n{} at {place}, run {}", error.message, error.kind.code(), finished.run)
 }
 
@@ -135,6 +142,10 @@ fn error_result(
         details.remove("data");
     }
     details.insert(noun, Arc::clone(name));
+    // The node is one of the innermost tool, which another may have called.
+    if let Some(place) = finished.place.as_ref().filter(|_| noun == "tool") {
+        place.put(&mut details);
+    }
     details.insert("run", finished.run.to_string());
     let meta: Map = Map::from_iter([(ERROR_META, Value::from(details))]);
     Map::from_iter([

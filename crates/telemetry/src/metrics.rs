@@ -7,18 +7,19 @@
 
 mod family;
 mod instrument;
+mod passed;
 mod readings;
 mod run;
 mod text;
 
 use std::sync::Arc;
 
-use mcpgraph_runtime::{Observer, RunObserver, RunStart};
+use mcpgraph_runtime::{Observer, PassObserver, PassStart, RunObserver, RunStart};
 
 use crate::outline::Outlines;
 use family::Family;
 use instrument::{Counter, Gauge, Histogram};
-use readings::Readings;
+use readings::{Read, Readings};
 use text::Text;
 
 pub use readings::{MetricsError, Reading};
@@ -105,10 +106,32 @@ impl Metrics {
         help: &'static str,
         read: impl Fn() -> f64 + Send + Sync + 'static,
     ) -> Result<(), MetricsError> {
+        self.add(kind, name, help, Read::One(Box::new(read)))
+    }
+
+    /// The same for one that goes up and down and of which there are several, told apart by a
+    /// label: what is read are the label's values, each with its number.
+    pub fn register_each(
+        &self,
+        name: &'static str,
+        help: &'static str,
+        label: &'static str,
+        read: impl Fn() -> Vec<(Arc<str>, f64)> + Send + Sync + 'static,
+    ) -> Result<(), MetricsError> {
+        self.add(Reading::Gauge, name, help, Read::Each(label, Box::new(read)))
+    }
+
+    fn add(
+        &self,
+        kind: Reading,
+        name: &'static str,
+        help: &'static str,
+        read: Read,
+    ) -> Result<(), MetricsError> {
         if self.0.own_names().contains(&name) {
             return Err(MetricsError::Taken(name));
         }
-        self.0.readings.add(kind, name, help, Box::new(read))
+        self.0.readings.add(kind, name, help, read)
     }
 
     /// Everything as the text that Prometheus reads; its type is [`CONTENT_TYPE`].
@@ -147,6 +170,10 @@ impl Registry {
 impl Observer for Metrics {
     fn begin(&self, run: &RunStart<'_>) -> Option<Box<dyn RunObserver>> {
         Some(Box::new(run::Counted::begin(Arc::clone(&self.0), run)))
+    }
+
+    fn pass(&self, call: &PassStart<'_>) -> Option<Box<dyn PassObserver>> {
+        Some(Box::new(passed::Passed::begin(Arc::clone(&self.0), call)))
     }
 }
 

@@ -3,6 +3,7 @@
 mod attributes;
 mod context;
 mod exporter;
+mod passed;
 mod queue;
 mod run;
 
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_journal::{Masker, Redaction};
-use mcpgraph_runtime::{Observer, RunObserver, RunStart};
+use mcpgraph_runtime::{Observer, PassObserver, PassStart, RunObserver, RunStart};
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::Resource;
@@ -20,6 +21,7 @@ use parking_lot::Mutex;
 use crate::Settings;
 use crate::outline::Outlines;
 use queue::Queue;
+use run::Shown;
 
 /// Traces of runs, on their way to a collector.
 ///
@@ -125,9 +127,20 @@ struct Tracing {
     masker: Mutex<Arc<Masker>>,
 }
 
+impl Tracing {
+    /// What of values and messages spans may show now.
+    fn shown(&self) -> Shown {
+        Shown::new(self.captures_payloads, Arc::clone(&self.masker.lock()))
+    }
+}
+
 impl Observer for Tracing {
     fn begin(&self, run: &RunStart<'_>) -> Option<Box<dyn RunObserver>> {
         Some(run::observe(self, run))
+    }
+
+    fn pass(&self, call: &PassStart<'_>) -> Option<Box<dyn PassObserver>> {
+        Some(passed::observe(self, call))
     }
 
     fn set_redaction(&self, redaction: &Redaction) {

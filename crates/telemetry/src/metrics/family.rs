@@ -42,11 +42,16 @@ impl<const N: usize, I: Instrument> Family<N, I> {
 
     /// The number with these labels.
     pub(super) fn with(&self, labels: [Label; N]) -> Arc<I> {
+        self.with_among(MAX_SERIES, labels)
+    }
+
+    /// The number with these labels, unless there are `most` others already.
+    pub(super) fn with_among(&self, most: usize, labels: [Label; N]) -> Arc<I> {
         if let Some(found) = self.series.read().get(&labels) {
             return Arc::clone(found);
         }
         let mut series = self.series.write();
-        let is_full = series.len() >= MAX_SERIES && !series.contains_key(&labels);
+        let is_full = series.len() >= most && !series.contains_key(&labels);
         let labels = if is_full { [const { Label::Fixed(OTHER) }; N] } else { labels };
         Arc::clone(series.entry(labels).or_default())
     }

@@ -1,5 +1,7 @@
 //! Numbers that others keep.
 
+use std::sync::Arc;
+
 use parking_lot::RwLock;
 
 use super::text::{self, Text};
@@ -32,10 +34,16 @@ struct Entry {
     kind: Reading,
     name: &'static str,
     help: &'static str,
-    read: Box<Read>,
+    read: Read,
 }
 
-type Read = dyn Fn() -> f64 + Send + Sync;
+/// How numbers are read.
+pub(super) enum Read {
+    /// There is one.
+    One(Box<dyn Fn() -> f64 + Send + Sync>),
+    /// There are several, told apart by this label.
+    Each(&'static str, Box<dyn Fn() -> Vec<(Arc<str>, f64)> + Send + Sync>),
+}
 
 impl Readings {
     pub(super) fn add(
@@ -43,7 +51,7 @@ impl Readings {
         kind: Reading,
         name: &'static str,
         help: &'static str,
-        read: Box<Read>,
+        read: Read,
     ) -> Result<(), MetricsError> {
         if !text::is_name(name) || (kind == Reading::Counter && !name.ends_with("_total")) {
             return Err(MetricsError::Name(name));
@@ -63,7 +71,14 @@ impl Readings {
                 Reading::Counter => "counter",
             };
             text.family(entry.name, entry.help, kind);
-            text.sample(entry.name, &[], &[], (entry.read)());
+            match &entry.read {
+                Read::One(read) => text.sample(entry.name, &[], &[], read()),
+                Read::Each(label, read) => {
+                    for (value, number) in read() {
+                        text.sample(entry.name, &[label], &[&*value], number);
+                    }
+                }
+            }
         }
     }
 }

@@ -12,10 +12,10 @@ use crate::outline::Target;
 use crate::steps::{OpenStep, OpenSteps};
 
 /// The outcome of what did not fail.
-const OK: &str = "ok";
+pub(super) const OK: &str = "ok";
 
 /// The outcome of a run that was dropped before its end.
-const ABANDONED: &str = "abandoned";
+pub(super) const ABANDONED: &str = "abandoned";
 
 /// A run under way.
 pub(super) struct Counted {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use mcpgraph_engine::{Event, PauseReason, RunError, StepId};
 use mcpgraph_graph as graph;
-use mcpgraph_journal::{Face, Masker, TraceContext};
+use mcpgraph_journal::{Face, Masker, Origin, TraceContext};
 use mcpgraph_runtime::{RunObserver, RunStart};
 use mcpgraph_value::Value;
 use opentelemetry::KeyValue;
@@ -37,7 +37,7 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
     let parent = context::read(run.origin.trace.as_ref());
     let mut span = tracing.tracer.build_with_context(builder, &parent);
     if !span.is_recording() {
-        return Box::new(Unrecorded(unrecorded_context(span.span_context())));
+        return Box::new(Unrecorded::below(span.span_context()));
     }
     if is_mcp {
         span.set_attribute(KeyValue::new(key::METHOD, key::TOOLS_CALL));
@@ -45,10 +45,7 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
     describe(&mut span, run);
     Box::new(Recorded {
         tracer: tracing.tracer.clone(),
-        shown: Shown {
-            payloads: tracing.captures_payloads,
-            masker: Arc::clone(&tracing.masker.lock()),
-        },
+        shown: tracing.shown(),
         context: span.span_context().clone(),
         span: Some(span),
         steps: OpenSteps::new(run, tracing.outlines.of(run)),
@@ -57,15 +54,19 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
 }
 
 fn describe(span: &mut Span, run: &RunStart<'_>) {
-    let origin = run.origin;
     span.set_attribute(KeyValue::new(key::RUN, run.id.to_string()));
-    span.set_attribute(KeyValue::new(key::FACE, origin.face.name()));
     span.set_attribute(KeyValue::new(key::DIGEST, run.digest.to_string()));
+    if let Some(parent) = &run.origin.parent {
+        span.set_attribute(KeyValue::new(key::PARENT_RUN, parent.run.to_string()));
+    }
+    describe_origin(span, run.origin);
+}
+
+/// Who asked.
+pub(super) fn describe_origin(span: &mut Span, origin: &Origin) {
+    span.set_attribute(KeyValue::new(key::FACE, origin.face.name()));
     if let Some(version) = &origin.protocol {
         span.set_attribute(key::text(key::PROTOCOL_VERSION, version));
-    }
-    if let Some(parent) = &origin.parent {
-        span.set_attribute(KeyValue::new(key::PARENT_RUN, parent.run.to_string()));
     }
     let client = origin.client.as_deref().and_then(|client| Value::from_json(client).ok());
     for (name, key) in [("name", key::CLIENT_NAME), ("version", key::CLIENT_VERSION)] {
@@ -76,14 +77,25 @@ fn describe(span: &mut Span, run: &RunStart<'_>) {
     }
 }
 
-/// A run that is not recorded. Its trace still has an id, so that nobody below begins another.
-struct Unrecorded(SpanContext);
+/// A run or a call that is not recorded. Its trace still has an id, so that nobody below begins
+/// another.
+pub(super) struct Unrecorded(SpanContext);
+
+impl Unrecorded {
+    pub(super) fn below(span: &SpanContext) -> Self {
+        Self(unrecorded_context(span))
+    }
+
+    pub(super) fn context(&self) -> TraceContext {
+        context::write(&self.0)
+    }
+}
 
 impl RunObserver for Unrecorded {
     fn event(&mut self, _: &Event) {}
 
     fn trace_context(&self, _: Option<StepId>) -> Option<TraceContext> {
-        Some(context::write(&self.0))
+        Some(self.context())
     }
 }
 
@@ -109,7 +121,7 @@ struct Recorded {
 
 /// What of values and messages a span may show.
 #[derive(Clone)]
-struct Shown {
+pub(super) struct Shown {
     /// Whether payloads are asked for.
     payloads: bool,
     masker: Arc<Masker>,
@@ -179,7 +191,7 @@ impl RunObserver for Recorded {
             Event::Log { step, level, message, .. } => {
                 let attributes = vec![
                     KeyValue::new(key::LOG_LEVEL, level.name()),
-                    key::bounded(key::LOG_MESSAGE, &self.shown.masker.text(message)),
+                    key::bounded(key::LOG_MESSAGE, &self.shown.masker.message(message)),
                 ];
                 if let Some(step) = self.steps.get_mut(*step) {
                     step.own.span.add_event_with_timestamp("log", time, attributes);
@@ -345,6 +357,19 @@ fn identify(
 }
 
 impl Shown {
+    pub(super) fn new(payloads: bool, masker: Arc<Masker>) -> Self {
+        Self { payloads, masker }
+    }
+
+    /// The same as [`Self::payload`] of what is JSON already.
+    pub(super) fn json(&self, span: &mut Span, json: &str, keys: (&'static str, &'static str)) {
+        let (size_key, key) = keys;
+        span.set_attribute(key::count(size_key, json.len()));
+        if self.payloads {
+            span.set_attribute(key::bounded(key, &self.masker.json_text(json)));
+        }
+    }
+
     /// The size of a payload, and the payload itself where it was asked for.
     fn payload(&self, span: &mut Span, payload: &Value, keys: (&'static str, &'static str)) {
         let (size_key, key) = keys;
@@ -354,15 +379,15 @@ impl Shown {
         }
     }
 
-    fn error<'e>(&self, error: &'e RunError) -> Cow<'e, RunError> {
-        match self.masker.text(&error.message) {
+    pub(super) fn error<'e>(&self, error: &'e RunError) -> Cow<'e, RunError> {
+        match self.masker.message(&error.message) {
             Cow::Borrowed(_) => Cow::Borrowed(error),
             Cow::Owned(message) => Cow::Owned(RunError { message, ..error.clone() }),
         }
     }
 }
 
-fn fail(span: &mut Span, error: &RunError, time: SystemTime) {
+pub(super) fn fail(span: &mut Span, error: &RunError, time: SystemTime) {
     span.set_attributes(key::error(error));
     span.add_event_with_timestamp(key::EXCEPTION, time, key::exception(error));
     let message = shortened(&error.message, key::MAX_TEXT_BYTES).to_owned();

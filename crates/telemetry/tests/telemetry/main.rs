@@ -12,6 +12,7 @@ mod collector;
 mod delivery;
 mod driven;
 mod numbers;
+mod passing;
 mod prometheus;
 mod propagation;
 mod spans;

@@ -1,0 +1,92 @@
+//! A call that is passed on as spans: the client's call, and below it the one of the server.
+
+use std::time::SystemTime;
+
+use mcpgraph_engine::RunError;
+use mcpgraph_journal::TraceContext;
+use mcpgraph_runtime::{PassObserver, PassStart};
+use opentelemetry::KeyValue;
+use opentelemetry::trace::{Span as _, SpanBuilder, SpanContext, SpanKind, Status, Tracer as _};
+use opentelemetry_sdk::trace::Span;
+
+use super::attributes as key;
+use super::run::{Shown, Unrecorded, describe_origin, fail};
+use super::{Tracing, context};
+
+/// Begins the spans of a call; where it is not to be recorded, only its context is passed on.
+pub(super) fn observe(tracing: &Tracing, call: &PassStart<'_>) -> Box<dyn PassObserver> {
+    let begin = |tool: &str, kind, parent: &opentelemetry::Context| {
+        let builder = SpanBuilder::from_name(format!("{} {tool}", key::TOOLS_CALL))
+            .with_kind(kind)
+            .with_start_time(call.at)
+            .with_attributes([
+                KeyValue::new(key::OPERATION, key::EXECUTE_TOOL),
+                key::bounded(key::TOOL_NAME, tool),
+                KeyValue::new(key::METHOD, key::TOOLS_CALL),
+            ]);
+        tracing.tracer.build_with_context(builder, parent)
+    };
+    let parent = context::read(call.origin.trace.as_ref());
+    let mut outside = begin(call.tool, SpanKind::Server, &parent);
+    if !outside.is_recording() {
+        return Box::new(Unrecorded::below(outside.span_context()));
+    }
+    describe_origin(&mut outside, call.origin);
+    let mut inside = begin(call.inner, SpanKind::Client, &context::below(outside.span_context()));
+    inside.set_attribute(key::bounded(key::SERVER, call.server));
+    let shown = tracing.shown();
+    for span in [&mut outside, &mut inside] {
+        shown.json(span, call.arguments, (key::INPUT_SIZE, key::ARGUMENTS));
+    }
+    let context = inside.span_context().clone();
+    Box::new(Passed { spans: Some([inside, outside]), context, shown })
+}
+
+/// A call that is recorded.
+struct Passed {
+    /// The inner one first; none once it has ended.
+    spans: Option<[Span; 2]>,
+    context: SpanContext,
+    shown: Shown,
+}
+
+impl Passed {
+    fn end(&mut self, conclude: impl Fn(&Shown, &mut Span, SystemTime)) {
+        let time = SystemTime::now();
+        for mut span in self.spans.take().into_iter().flatten() {
+            conclude(&self.shown, &mut span, time);
+            span.end_with_timestamp(time);
+        }
+    }
+}
+
+impl PassObserver for Passed {
+    fn trace_context(&self) -> Option<TraceContext> {
+        Some(context::write(&self.context))
+    }
+
+    fn ended(mut self: Box<Self>, outcome: Result<&str, &RunError>) {
+        self.end(|shown, span, time| match outcome {
+            Ok(result) => shown.json(span, result, (key::OUTPUT_SIZE, key::RESULT)),
+            Err(error) => fail(span, &shown.error(error), time),
+        });
+    }
+}
+
+impl Drop for Passed {
+    /// A call that is dropped before its end: its caller is gone.
+    fn drop(&mut self) {
+        self.end(|_, span, _| {
+            span.set_attribute(KeyValue::new(key::ERROR_TYPE, "abandoned"));
+            span.set_status(Status::error("the call was given up before its end"));
+        });
+    }
+}
+
+impl PassObserver for Unrecorded {
+    fn trace_context(&self) -> Option<TraceContext> {
+        Some(self.context())
+    }
+
+    fn ended(self: Box<Self>, _: Result<&str, &RunError>) {}
+}
