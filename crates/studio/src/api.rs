@@ -6,10 +6,11 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post, put};
+use axum::routing::{any, get, post, put};
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};
 use mcpgraph_config::model::GraphFile;
+use mcpgraph_engine::StepId;
 use mcpgraph_gateway::Gateway;
 use mcpgraph_graph::Graph;
 use mcpgraph_journal::{Journal, RunId};
@@ -23,7 +24,7 @@ use mcpgraph_value::Value;
 use crate::problem::Problem;
 use crate::procedures::{self, ReadProcedures};
 use crate::{
-    control, documents, events, expressions, find, fork, pages, questions, requests, runs,
+    control, documents, events, expressions, extract, find, fork, pages, questions, requests, runs,
     upstreams, workflows,
 };
 
@@ -116,6 +117,10 @@ pub fn router(studio: Studio) -> Router {
         .route("/api/runs/{id}/debug/outputs/{node}", put(control::set_output))
         .route("/api/runs/{id}/debug/{move}", post(control::go))
         .merge(workflows::routes())
+        // Not a fallback: what is beside `/api` is somebody else's.
+        .route("/api", any(extract::nothing_there))
+        .route("/api/{*path}", any(extract::nothing_there))
+        .method_not_allowed_fallback(extract::wrong_method)
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard))
         .with_state(shared)
 }
@@ -180,6 +185,11 @@ impl Shared {
     pub(crate) fn journal(&self) -> Result<Arc<Journal>, Problem> {
         self.studio.journal.clone().ok_or_else(Problem::no_history)
     }
+}
+
+/// The step that a path names.
+pub(crate) fn step_id(text: &str) -> Result<StepId, Problem> {
+    text.parse().map_err(|_| Problem::invalid(format!("`{text}` is not the number of a step")))
 }
 
 /// The run that a path names, in full.

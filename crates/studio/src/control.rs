@@ -3,18 +3,25 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
+use mcpgraph_diagnostics::suggest::did_you_mean;
 use mcpgraph_engine::{NotAPath, StepPath};
 use mcpgraph_gateway::Offer;
+use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{Face, Origin, RunId};
 use mcpgraph_runtime::{Breakpoint, Debugger, Execution, Fork, Move, RunEnded};
+use mcpgraph_toolkit::{misplaced, reachable_nodes};
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
 use crate::api::{self, Shared, run_id};
+use crate::extract::{Path, Query};
 use crate::problem::{Problem, json};
+
+/// How many known names a message lists.
+const MAX_NAMES: usize = 20;
 
 type Answer = Result<Response, Problem>;
 
@@ -36,7 +43,7 @@ pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answ
         Some(arguments @ Value::Object(_)) => arguments.clone(),
         Some(_) => return Err(Problem::invalid("`arguments` must be an object")),
     };
-    let control = Control::read(&body)?;
+    let control = Control::read(&body, Some((offer.graph(), &tool)))?;
     let call = Execution {
         origin: Origin { face: Face::Http, ..Origin::default() },
         ..Execution::new(Arc::clone(offer.graph()), tool, input)
@@ -51,11 +58,37 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// What `paused` and `breakpoints` of a request say.
-    pub(crate) fn read(body: &Value) -> Result<Self, Problem> {
-        let breakpoints = Breakpoint::read_all(body.get("breakpoints"))?;
+    /// What `paused` and `breakpoints` of a request say about a run of a tool, where that is known.
+    pub(crate) fn read(body: &Value, of: Option<(&Graph, &Tool)>) -> Result<Self, Problem> {
+        let breakpoints = breakpoints(body, of)?;
         Ok(Self { pauses: is_true(body, "paused")?, breakpoints })
     }
+}
+
+/// The breakpoints of a request. One at a node that the run cannot come to is refused.
+fn breakpoints(body: &Value, of: Option<(&Graph, &Tool)>) -> Result<Vec<Breakpoint>, Problem> {
+    let points = Breakpoint::read_all(body.get("breakpoints"))?;
+    let Some((graph, tool)) = of else { return Ok(points) };
+    let nodes = reachable_nodes(graph, tool);
+    let Some(Breakpoint { node, .. }) = misplaced(&points, &nodes) else { return Ok(points) };
+    let names = || nodes.iter().map(|name| &**name);
+    let hint = did_you_mean(node, names()).unwrap_or_else(|| {
+        let some: Vec<&str> = names().take(MAX_NAMES).collect();
+        let more = if nodes.len() > MAX_NAMES { ", …" } else { "" };
+        format!("there are {}{more}", some.join(", "))
+    });
+    let message = format!("no run of `{}` comes to a node `{node}`; {hint}", tool.name);
+    Err(Problem::invalid(message))
+}
+
+/// What a run under way executes, as far as that is known here: its record says so, and the graph
+/// has not been changed since.
+async fn executed(shared: &Shared, run: RunId) -> Option<(Arc<Offer>, Arc<Tool>)> {
+    let recorded = shared.read(move |journal| journal.run(run)).await.ok()??;
+    let offer = shared.studio.gateway.offer();
+    let tool = offer.graph().runnable(&recorded.tool)?;
+    let tool = (tool.digest == recorded.digest).then(|| Arc::clone(tool))?;
+    Some((offer, tool))
 }
 
 /// Begins a run that nobody waits for, under a debugger if it is to be paused or has breakpoints.
@@ -104,7 +137,9 @@ pub(crate) async fn join(
 ) -> Answer {
     let run = run_id(&id)?;
     let body = api::body(body).await?;
-    let Control { pauses, breakpoints } = Control::read(&body)?;
+    let of = executed(&shared, run).await;
+    let of = of.as_ref().map(|(offer, tool)| (&**offer.graph(), &**tool));
+    let Control { pauses, breakpoints } = Control::read(&body, of)?;
     let debugger = shared
         .studio
         .live
@@ -151,8 +186,10 @@ pub(crate) async fn set_breakpoints(
 ) -> Answer {
     let run = run_id(&id)?;
     let body = api::body(body).await?;
-    let points = Breakpoint::read_all(body.get("breakpoints"))?;
     let debugger = held(&shared, run)?;
+    let of = executed(&shared, run).await;
+    let of = of.as_ref().map(|(offer, tool)| (&**offer.graph(), &**tool));
+    let points = breakpoints(&body, of)?;
     debugger.set_breakpoints(points).await.map_err(ended)?;
     Ok(json(&told(run, &debugger)))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::header::IF_MATCH;
 use http::{HeaderMap, StatusCode};
@@ -17,6 +17,7 @@ use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
 use crate::api::{self, Shared, run_id};
+use crate::extract::Path;
 use crate::problem::{Problem, answer};
 use crate::report::report;
 use crate::view;

@@ -7,22 +7,27 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::{self, Stream};
-use http::HeaderMap;
 use http::header::ACCEPT;
-use mcpgraph_journal::{Follower, Journal, RunId, RunSummary, StoredEvent};
+use http::{HeaderMap, StatusCode};
+use mcpgraph_journal::{Follower, Journal, RunId, RunStatus, RunSummary, StoredEvent};
+use mcpgraph_runtime::DurableError;
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
 use crate::api::{Shared, run_id};
+use crate::extract::{Path, Query};
 use crate::problem::{Problem, json};
 use crate::short::shortened;
 
 /// How many events are read at a time.
 const PAGE: usize = 256;
+
+/// The most events one answer lists.
+const MAX_LISTED: usize = 10_000;
 
 /// How long a stream is silent before a comment keeps it open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -52,7 +57,7 @@ pub(crate) async fn of_run(
     let journal = shared.journal()?;
     let first = first(&wanted, &headers);
     if !takes_stream(&headers) {
-        let limit = wanted.limit.unwrap_or(PAGE).clamp(1, 10_000);
+        let limit = wanted.limit.unwrap_or(PAGE).min(MAX_LISTED);
         let events = shared.read(move |journal| journal.events(id, first, limit)).await?;
         let numbered =
             |(seq, event): &(u64, StoredEvent)| numbered(*seq, told(event, wanted.short));
@@ -65,7 +70,7 @@ pub(crate) async fn of_run(
     if !shared.studio.live.contains(id) && shared.read(move |all| all.run(id)).await?.is_none() {
         return Err(Problem::not_found(format!("there is no run {id}")));
     }
-    let reader = Reader {
+    let mut reader = Reader {
         shared,
         journal,
         follower,
@@ -75,6 +80,10 @@ pub(crate) async fn of_run(
         page: Vec::new(),
         ended: false,
     };
+    if !reader.look().await {
+        // The answer after which a browser that has lost its connection does not come back.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
     Ok(sse(stream::unfold(reader, Reader::next)))
 }
 
@@ -141,15 +150,67 @@ impl Reader {
             if self.ended {
                 return None;
             }
-            let (journal, id, next) = (Arc::clone(&self.journal), self.id, self.next);
-            let read = tokio::task::spawn_blocking(move || journal.events(id, next, PAGE)).await;
-            // A run that has not been written yet, or a record that cannot be read for now, has none.
-            self.page = read.ok().and_then(Result::ok).unwrap_or_default();
-            self.page.reverse();
+            if !self.look().await {
+                return None;
+            }
             if self.page.is_empty()
                 && let Ok(false) = tokio::time::timeout(LOOK, self.follower.changed()).await
             {
                 return None;
+            }
+        }
+    }
+
+    /// Reads what comes next; false if nothing does, because the run is over.
+    async fn look(&mut self) -> bool {
+        self.read().await;
+        if !self.page.is_empty() || !self.is_over().await {
+            return true;
+        }
+        // The end may have been written between the two looks.
+        self.read().await;
+        !self.page.is_empty()
+    }
+
+    async fn read(&mut self) {
+        let (journal, id, next) = (Arc::clone(&self.journal), self.id, self.next);
+        let read = tokio::task::spawn_blocking(move || journal.events(id, next, PAGE)).await;
+        // A run that has not been written yet, or a record that cannot be read for now, has none.
+        self.page = read.ok().and_then(Result::ok).unwrap_or_default();
+        self.page.reverse();
+    }
+
+    /// Whether nothing more is written of the run. Its event `finished` may have been read before,
+    /// or lost.
+    async fn is_over(&self) -> bool {
+        let id = self.id;
+        // A run is under way until its record is written.
+        if self.shared.studio.live.contains(id) {
+            return false;
+        }
+        match self.shared.read(move |journal| journal.run(id)).await {
+            Ok(Some(run)) => match run.status {
+                RunStatus::Running => false,
+                RunStatus::Interrupted => !self.goes_on().await,
+                RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled => true,
+            },
+            // It was forgotten.
+            Ok(None) => true,
+            // The record cannot be read for now.
+            Err(_) => false,
+        }
+    }
+
+    /// Whether a run goes on whose process is gone: a durable one is taken up by another.
+    async fn goes_on(&self) -> bool {
+        let offer = self.shared.studio.gateway.offer();
+        let Some(durable) = offer.runtime().durable() else { return false };
+        match durable.look(self.id).await {
+            Ok(finished) => finished.is_none(),
+            Err(DurableError::Unknown(_)) => false,
+            Err(error) => {
+                tracing::debug!(run = %self.id, %error, "it cannot be seen how a run stands");
+                true
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use mcpgraph_journal::{Journal, JournalError, RunId, StoredEvent};
@@ -13,6 +13,7 @@ use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
 use crate::api::{self, Shared, run_id};
+use crate::extract::Path;
 use crate::problem::{Problem, answer};
 
 /// How many events are read at a time.

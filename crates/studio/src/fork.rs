@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use mcpgraph_engine::{Event, Given, Run};
@@ -18,6 +18,7 @@ use serde_json::json;
 
 use crate::api::{self, Shared, run_id};
 use crate::control::{Control, begin};
+use crate::extract::Path;
 use crate::problem::{Problem, answer};
 
 /// A new run that has not begun.
@@ -42,8 +43,8 @@ pub(crate) async fn fork(
     body: Body,
 ) -> Result<Response, Problem> {
     let body = api::body(body).await?;
-    let control = Control::read(&body)?;
     let Prepared { offer, tool, parent, beginning } = prepare(&shared, &id, &body).await?;
+    let control = Control::read(&body, Some((offer.graph(), &tool)))?;
     let origin = Origin { face: Face::Http, parent: Some(parent), ..Origin::default() };
     let (input, fork) = match beginning {
         Beginning::Anew(input) => (input, None),

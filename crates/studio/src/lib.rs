@@ -12,6 +12,7 @@ mod control;
 mod documents;
 mod events;
 mod expressions;
+mod extract;
 mod find;
 mod fork;
 mod pages;

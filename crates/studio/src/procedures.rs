@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use mcpgraph_diagnostics::{Diagnostics, Source, to_json};
@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::{Shared, run_id};
+use crate::extract::{Path, Query};
 use crate::problem::{Problem, answer};
 use crate::{view, walk};
 

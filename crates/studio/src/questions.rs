@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use mcpgraph_journal::Question;
@@ -14,6 +14,7 @@ use mcpgraph_runtime::{Questions, Refused, Reply};
 use mcpgraph_value::{Map, Value};
 
 use crate::api::{Shared, body};
+use crate::extract::Path;
 use crate::problem::{Problem, json};
 
 /// The questions that wait, the oldest first.

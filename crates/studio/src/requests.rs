@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use mcpgraph_journal::{RequestFilter, RequestStatus};
 use serde::Deserialize;
 
 use crate::api::Shared;
+use crate::extract::Query;
 use crate::problem::{Problem, json};
 use crate::runs::{MAX_LISTED, moment, word};
 

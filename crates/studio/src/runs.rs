@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use mcpgraph_journal::{Filter, NodeStats, RunStatus, RunSummary};
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
-use crate::api::{Shared, run_id};
+use crate::api::{Shared, run_id, step_id};
+use crate::extract::{Path, Query};
 use crate::problem::{Problem, json};
 use crate::short::{shortened, shortened_context};
 
@@ -126,10 +127,10 @@ pub(crate) struct Wish {
 
 pub(crate) async fn step(
     State(shared): State<Arc<Shared>>,
-    Path((id, step)): Path<(String, u64)>,
+    Path((id, step)): Path<(String, String)>,
     Query(wish): Query<Wish>,
 ) -> Answer {
-    let id = run_id(&id)?;
+    let (id, step) = (run_id(&id)?, step_id(&step)?);
     let step = shared.read(move |journal| Ok(journal.step(id, step)?.to_value())).await?;
     Ok(json(&match wish.short {
         Some(limit) => shortened(step, limit),
@@ -176,8 +177,8 @@ pub(crate) async fn diff(
 
 pub(crate) async fn context(
     State(shared): State<Arc<Shared>>,
-    Path((id, step)): Path<(String, u64)>,
+    Path((id, step)): Path<(String, String)>,
 ) -> Answer {
-    let id = run_id(&id)?;
+    let (id, step) = (run_id(&id)?, step_id(&step)?);
     Ok(json(&shared.read(move |journal| journal.context_at(id, step)).await?))
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use mcpgraph_upstream::ServerStatus;
 use serde_json::json;
 
 use crate::api::Shared;
+use crate::extract::Path;
 use crate::problem::{Problem, answer};
 
 /// How long a server may take to start and tell its tools.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post, put};
 use http::StatusCode;
@@ -18,6 +18,7 @@ use mcpgraph_workflows::{
 use serde_json::json;
 
 use crate::api::{Shared, body};
+use crate::extract::Path;
 use crate::problem::{Problem, answer, json as json_answer};
 use crate::report::report;
 use crate::view;

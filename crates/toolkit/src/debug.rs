@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
-use crate::definition::{id_of, nodes};
+use crate::breakpoints::{misplaced, reachable_nodes};
 use crate::records;
 use crate::run::{told, wanted};
 use crate::steps::Steps;
@@ -57,6 +57,8 @@ pub(crate) struct DebugRuns {
 struct Attended {
     steps: Steps,
     definitions: Vec<Value>,
+    /// The nodes that it may come to.
+    nodes: Vec<Arc<str>>,
     finished: watch::Receiver<Option<Finished>>,
 }
 
@@ -121,7 +123,8 @@ impl Caller for Watching {
 /// `debugGraphTool`.
 pub(crate) async fn start(toolkit: &Toolkit, arguments: &Arguments, call: &Call) -> Answer {
     let runnable = wanted(toolkit, arguments).await?;
-    let points = breakpoints(arguments, Some(&runnable.definitions))?;
+    let nodes = reachable_nodes(&runnable.graph, &runnable.tool);
+    let points = breakpoints(arguments, Some(&nodes))?;
     let pauses = arguments.get("paused").and_then(Value::as_bool).unwrap_or(points.is_empty());
     let (debugger, session) = Debugger::new(pauses, points);
     let steps = Steps::default();
@@ -135,7 +138,7 @@ pub(crate) async fn start(toolkit: &Toolkit, arguments: &Arguments, call: &Call)
     };
     let run = execution.id;
     let (ending, finished) = watch::channel(None);
-    let attended = Attended { steps, definitions: runnable.definitions, finished };
+    let attended = Attended { steps, definitions: runnable.definitions, nodes, finished };
     debugged.remember(run, Arc::new(attended))?;
     debugged.sessions.add(run, debugger.clone());
     let runtime = Arc::clone(&toolkit.runtime);
@@ -151,7 +154,7 @@ pub(crate) async fn control(toolkit: &Toolkit, arguments: &Arguments, call: &Cal
     let run = records::parse(arguments.required("runId"))?;
     let sessions = &toolkit.debugged.sessions;
     let attended = toolkit.debugged.attended(run);
-    let definitions = attended.as_ref().map(|attended| &*attended.definitions);
+    let nodes = attended.as_ref().map(|attended| &*attended.nodes);
     let action = arguments.required("action");
     let debugger =
         match action {
@@ -159,7 +162,7 @@ pub(crate) async fn control(toolkit: &Toolkit, arguments: &Arguments, call: &Cal
                 return Ok(json!({ "run": run.to_string(), "state": "released" }));
             }
             "join" => {
-                let points = breakpoints(arguments, definitions)?;
+                let points = breakpoints(arguments, nodes)?;
                 let live = toolkit.instruments.live.as_ref();
                 let joined = live.and_then(|live| live.join(run, arguments.flag("paused"), points));
                 let debugger = joined.ok_or_else(|| not_debugged(run, "is not under way"))?;
@@ -174,7 +177,7 @@ pub(crate) async fn control(toolkit: &Toolkit, arguments: &Arguments, call: &Cal
     match (Move::from_name(action), action) {
         (Some(how), _) => debugger.go(how).await.map_err(over)?,
         (None, "setBreakpoints") => {
-            let points = breakpoints(arguments, definitions)?;
+            let points = breakpoints(arguments, nodes)?;
             debugger.set_breakpoints(points).await.map_err(over)?;
         }
         (None, "setOutput") => {
@@ -241,19 +244,16 @@ async fn stands(
     Ok(answer)
 }
 
-/// The breakpoints of a call, which name nodes of the run's tools where those are known.
+/// The breakpoints of a call, at nodes that the run may come to where those are known.
 fn breakpoints(
     arguments: &Arguments,
-    definitions: Option<&[Value]>,
+    nodes: Option<&[Arc<str>]>,
 ) -> Result<Vec<Breakpoint>, Failure> {
     let points = Breakpoint::read_all(arguments.get("breakpoints"))
         .map_err(|unclear| Failure::new(codes::TOOLKIT_ARGUMENTS, unclear.to_string()))?;
-    if let Some(definitions) = definitions {
-        let nodes = nodes(definitions);
-        let known = || nodes.iter().filter_map(|node| id_of(node));
-        if let Some(point) = points.iter().find(|point| !known().any(|id| *id == *point.node)) {
-            return Err(Failure::unknown("node", &point.node, known()));
-        }
+    let nodes = nodes.map(|nodes| (misplaced(&points, nodes), nodes));
+    if let Some((Some(point), nodes)) = nodes {
+        return Err(Failure::unknown("node", &point.node, nodes.iter().map(|node| &**node)));
     }
     Ok(points)
 }

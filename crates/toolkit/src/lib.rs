@@ -8,6 +8,7 @@
 
 mod answer;
 mod arguments;
+mod breakpoints;
 mod change;
 mod check;
 mod debug;
@@ -22,6 +23,7 @@ mod steps;
 mod toolkit;
 mod tools;
 
+pub use breakpoints::{misplaced, reachable_nodes};
 pub use definition::{definitions, nodes};
 pub use documents::{Documents, Loaded, NotSaved};
 pub use expressions::{try_jsonata, try_logic};

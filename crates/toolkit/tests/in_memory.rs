@@ -156,6 +156,36 @@ async fn an_edit_that_does_not_fit_any_more_is_refused() {
     assert_eq!(text, GRAPH.replace("name: first", "name: other"));
 }
 
+/// Names are told once, and only those of nodes that the run may come to.
+#[tokio::test]
+async fn a_breakpoint_at_a_node_that_no_run_comes_to_is_refused() {
+    let each = json!({ "id": "each", "type": "foreach", "items": "[1, 2]", "body": [
+        { "id": "double", "type": "transform", "transform": { "expr": "$.item * 2" } },
+    ], "next": "sub" });
+    let sub = json!({ "id": "sub", "type": "graph", "tool": "first", "next": "out" });
+    let mut mine = tool("mine");
+    mine["nodes"] = json!([
+        { "id": "in", "type": "entry", "next": "each" }, each, sub, { "id": "out", "type": "exit" },
+    ]);
+    let debug = |node: &str| {
+        let points = json!([{ "node": node }]);
+        let arguments = json!({ "toolDefinition": mine, "breakpoints": points, "paused": false });
+        call(memory(Box::new(|_| None)), "debugGraphTool", arguments)
+    };
+    let (answer, _) = debug("duoble").await;
+    assert_eq!(answer["error"]["code"], "MG0441", "{answer}");
+    assert_eq!(answer["error"]["nearest"], "double", "{answer}");
+    let known: Vec<&str> =
+        answer["error"]["known"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let once: std::collections::HashSet<&str> = known.iter().copied().collect();
+    assert_eq!(once.len(), known.len(), "{answer}");
+    for name in ["in", "each", "sub", "out", "double"] {
+        assert!(once.contains(name), "{name}: {answer}");
+    }
+    let (answer, _) = debug("double").await;
+    assert_eq!(answer["state"], "paused", "{answer}");
+}
+
 /// Other servers would have to be asked whether the calls are right.
 #[tokio::test]
 async fn an_edit_is_checked_anew_when_the_servers_changed() {

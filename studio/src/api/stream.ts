@@ -41,7 +41,8 @@ export function followRun(
   source.onopen = () => connected('open');
   source.onerror = () => {
     const isOver = source.readyState === EventSource.CLOSED;
-    connected(isOver ? 'refused' : 'waiting');
+    // A run of which something came and nothing is left has ended, if only with its process.
+    connected(!isOver ? 'waiting' : next > 0 ? 'open' : 'refused');
   };
   return () => {
     source.close();

@@ -9,6 +9,8 @@ mod travel;
 mod workflows;
 mod world;
 
+use std::time::Duration;
+
 use mcpgraph_value::Value;
 use world::World;
 
@@ -64,6 +66,54 @@ async fn a_stream_that_broke_goes_on_where_it_was() {
 }
 
 #[tokio::test]
+async fn a_stream_with_nothing_left_is_not_opened_again() {
+    let world = World::new(true).await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 3}}"#).await;
+    let path = format!("/api/runs/{run}/events");
+    let last = world.follow(&path, "").await.all().await.last().unwrap().id.clone();
+    for id in [&*last, "4711"] {
+        let headers = format!("Accept: text/event-stream\r\nLast-Event-ID: {id}\r\n");
+        let answer = soon(world.send("GET", &path, &headers, None)).await;
+        assert_eq!((answer.status, &*answer.body), (204, ""), "{id}");
+    }
+    let before = last.parse::<u64>().unwrap() - 1;
+    let rest = world.follow(&path, &format!("Last-Event-ID: {before}\r\n")).await;
+    assert_eq!(soon(rest.all()).await.len(), 1);
+    let none = world.get(&format!("{path}?limit=0")).await;
+    assert_eq!(none.body, r#"{"events":[]}"#);
+}
+
+#[tokio::test]
+async fn the_stream_of_an_interrupted_run_ends_after_what_there_is() {
+    let world = World::new(true).await;
+    let offer = world.gateway.offer();
+    let tool = offer.graph().tool("sum_to").unwrap().clone();
+    let input = Value::from_json(r#"{"n": 4}"#).unwrap();
+    let (debugger, session) = mcpgraph_runtime::Debugger::new(true, Vec::new());
+    let mut call = mcpgraph_runtime::Execution::new(offer.graph().clone(), tool, input);
+    call.debug = Some(session);
+    let (run, runtime) = (call.id, offer.runtime().clone());
+    let path = format!("/api/runs/{run}/events");
+    let executing = tokio::spawn(async move { runtime.execute(call).await });
+    debugger.clone().stopped().await;
+    let mut events = world.follow(&path, "").await;
+    events.until("paused").await;
+    // What a process that is killed leaves behind: a record without an end.
+    executing.abort();
+    assert!(soon(events.all()).await.is_empty());
+    assert_eq!(world.get(&format!("/api/runs/{run}")).await.text("status"), "interrupted");
+    let whole = soon(world.follow(&path, "").await.all()).await;
+    let headers =
+        format!("Accept: text/event-stream\r\nLast-Event-ID: {}\r\n", whole.last().unwrap().id);
+    assert_eq!(soon(world.send("GET", &path, &headers, None)).await.status, 204);
+}
+
+/// What comes before anybody would lose patience.
+async fn soon<T>(wanted: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), wanted).await.unwrap()
+}
+
+#[tokio::test]
 async fn a_run_is_debugged_over_http() {
     let world = World::new(true).await;
     let run = world
@@ -100,6 +150,13 @@ async fn a_run_of_somebody_else_can_be_joined_and_left() {
     let mut events = world.follow(&format!("/api/runs/{run}/events"), "").await;
     events.until("paused").await;
     let debug = format!("/api/runs/{run}/debug");
+    for (method, path) in [("POST", debug.clone()), ("PUT", format!("{debug}/breakpoints"))] {
+        let body = r#"{"breakpoints": [{"node": "cuont"}]}"#;
+        let kind = "Content-Type: application/json\r\n";
+        let refused = world.send(method, &path, kind, Some(body)).await;
+        assert_eq!(refused.status, 400, "{}", refused.body);
+        assert!(refused.body.contains("did you mean `count`?"), "{}", refused.body);
+    }
     let joined = world.post(&debug, r#"{"paused": true}"#).await;
     assert_eq!(joined.status, 200, "{}", joined.body);
     assert_eq!(world.send("DELETE", &format!("/api/runs/{run}"), "", None).await.status, 409);
@@ -158,6 +215,12 @@ async fn requests_that_make_no_sense_are_explained() {
             400,
             "nope",
         ),
+        (r#"{"tool": "sum_to", "breakpoints": [{"node": "mroe"}]}"#, 400, "did you mean `more`?"),
+        (
+            r#"{"tool": "sum_to", "breakpoints": [{"node": "nope"}]}"#,
+            400,
+            "there are entry, count, more, exit",
+        ),
     ] {
         let answer = world.post("/api/runs", body).await;
         assert_eq!(answer.status, status, "{body}: {}", answer.body);
@@ -169,6 +232,35 @@ async fn requests_that_make_no_sense_are_explained() {
     let nobody = "/api/runs/01939393-0000-7000-8000-000000000000";
     for path in ["", "/events", "/export", "/steps/0", "/steps/0/context", "/debug"] {
         assert_eq!(world.get(&format!("{nobody}{path}")).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_problem_is_said_in_the_same_form() {
+    let world = World::new(true).await;
+    let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 1}}"#).await;
+    world.follow(&format!("/api/runs/{run}/events"), "").await.all().await;
+    let (step, diff) = (format!("/api/runs/{run}/steps/x"), format!("/api/runs/{run}/diff?a=1"));
+    for (method, path, status, code, says) in [
+        ("GET", "/api/runs?limit=x", 400, "invalid", "limit"),
+        ("GET", "/api/runs?since=abc", 400, "invalid", "since"),
+        ("GET", "/api/runs?bogus=1", 400, "invalid", "`bogus`, expected one of `tool`"),
+        ("GET", &*diff, 400, "invalid", "missing field `b`"),
+        ("GET", "/api/changes?new=maybe", 400, "invalid", "new"),
+        ("GET", &*step, 400, "invalid", "`x` is not the number of a step"),
+        ("GET", "/api/runs/%ff", 400, "invalid", "UTF-8"),
+        ("GET", "/api/nothing/here", 404, "not_found", "`/api/nothing/here`"),
+        ("GET", "/api", 404, "not_found", "`/api`"),
+        ("PATCH", "/api/runs", 405, "method_not_allowed", "PATCH"),
+        ("DELETE", "/metrics", 405, "method_not_allowed", "DELETE"),
+    ] {
+        let answer = world.send(method, path, "", None).await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.body);
+        let error = answer.json().get("error").cloned().unwrap();
+        assert_eq!(error.get("code").and_then(Value::as_str), Some(code), "{path}");
+        let message = error.get("message").and_then(Value::as_str).unwrap();
+        assert!(message.contains(says), "{path}: {message}");
+        assert_eq!(status == 405, answer.head.to_lowercase().contains("\r\nallow: "), "{path}");
     }
 }
 
