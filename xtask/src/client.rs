@@ -102,25 +102,24 @@ impl Client {
         calls: usize,
         at_once: usize,
     ) -> anyhow::Result<Load> {
-        let lines = (0..calls)
-            .map(|index| {
-                self.line("tools/call", json!({ "name": tool, "arguments": arguments(index) }))
-            })
-            .collect::<anyhow::Result<Vec<_>>>()?;
+        let mut lines = Lines::default();
+        for index in 0..calls {
+            let params = json!({ "name": tool, "arguments": arguments(index) });
+            lines.push(&self.line("tools/call", params)?);
+        }
         let began = Instant::now();
-        let mut sent = at_once.min(calls);
-        self.write(&lines[..sent].concat())?;
+        let mut sent = self.follow(&lines, 0, at_once)?;
         // How many of the answers that are read next have been followed by calls.
         let (mut failed, mut followed) = (0, 0);
         for _ in 0..calls {
             if followed == 0 {
                 followed = self.output.fill_buf()?.split(|byte| *byte == b'\n').count() - 1;
-                sent += self.follow(&lines[sent..], followed)?;
+                sent += self.follow(&lines, sent, followed)?;
             }
             failed += usize::from(!self.succeeds()?);
             if followed == 0 {
                 // It was longer than what is read at once.
-                sent += self.follow(&lines[sent..], 1)?;
+                sent += self.follow(&lines, sent, 1)?;
             } else {
                 followed -= 1;
             }
@@ -129,13 +128,13 @@ impl Client {
         Ok(Load { calls, failed, per_second })
     }
 
-    /// Sends so many of these, as long as there are some; how many.
-    fn follow(&mut self, lines: &[Vec<u8>], count: usize) -> anyhow::Result<usize> {
-        let lines = &lines[..count.min(lines.len())];
-        if !lines.is_empty() {
-            self.write(&lines.concat())?;
+    /// Sends so many lines after those that were sent, as long as there are some; how many.
+    fn follow(&mut self, lines: &Lines, sent: usize, count: usize) -> anyhow::Result<usize> {
+        let count = count.min(lines.ends.len() - sent);
+        if count > 0 {
+            self.write(lines.piece(sent, count))?;
         }
-        Ok(lines.len())
+        Ok(count)
     }
 
     /// Whether the call whose answer comes next succeeded.
@@ -199,6 +198,27 @@ impl Client {
         self.line.clear();
         ensure!(self.output.read_line(&mut self.line)? > 0, "the server ended");
         Ok(())
+    }
+}
+
+/// What is sent, made before: so many lines of it are one piece.
+#[derive(Default)]
+struct Lines {
+    text: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Lines {
+    fn push(&mut self, line: &[u8]) {
+        self.text.extend_from_slice(line);
+        self.ends.push(self.text.len());
+    }
+
+    /// So many of them from one on; there are as many.
+    fn piece(&self, first: usize, count: usize) -> &[u8] {
+        let begin = if first == 0 { 0 } else { self.ends[first - 1] };
+        &self.text[begin..self.ends[first + count - 1]]
     }
 }
 

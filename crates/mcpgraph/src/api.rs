@@ -9,7 +9,7 @@ use mcpgraph_gateway::{Gate, Gateway, Offer};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_mcp::message::raw;
 use mcpgraph_mcp::server::Broadcaster;
-use mcpgraph_runtime::{Effects, Execution, Finished, Instruments, Runtime, World};
+use mcpgraph_runtime::{Effects, Execution, Finished, Hooks, Instruments, Runtime, World};
 use mcpgraph_upstream::{ClientInfo, Reaper, UpstreamOptions, Upstreams, specs};
 use mcpgraph_value::Value;
 use serde_json::json;
@@ -162,6 +162,11 @@ impl McpGraph {
     /// The upstream servers.
     pub(crate) fn upstreams(&self) -> &Arc<Upstreams> {
         &self.world.upstreams
+    }
+
+    /// Where the scripts of workflows run.
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.world.hooks
     }
 
     /// What carries out the calls of runs.

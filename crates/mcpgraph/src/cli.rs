@@ -49,6 +49,8 @@ pub enum Exit {
     Trouble,
     /// Interrupted from the keyboard.
     Interrupted,
+    /// Told to end by the system.
+    Terminated,
 }
 
 impl From<Exit> for ExitCode {
@@ -59,6 +61,7 @@ impl From<Exit> for ExitCode {
             Exit::Usage => 2,
             Exit::Trouble => 3,
             Exit::Interrupted => 130,
+            Exit::Terminated => 143,
         })
     }
 }

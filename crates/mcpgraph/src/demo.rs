@@ -4,6 +4,7 @@
 //! echo, take their time and fail. Its file tools answer in the shape of the reference file server,
 //! so that graphs written for that one run with this one.
 
+mod arguments;
 mod files;
 mod orders;
 mod tools;
@@ -20,6 +21,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use self::arguments::Arguments;
 use self::files::Files;
 use self::orders::Orders;
 
@@ -30,8 +32,11 @@ pub struct DemoServer {
     orders: Orders,
 }
 
-/// The longest a `slow` call may take.
-const LONGEST: Duration = Duration::from_mins(10);
+/// The longest a `slow` call may take, in milliseconds: ten minutes.
+const LONGEST_MS: u32 = 600_000;
+
+/// The most steps a `slow` call may have.
+const MOST_STEPS: u32 = 1000;
 
 #[derive(Deserialize)]
 struct CallParams {
@@ -54,20 +59,26 @@ impl DemoServer {
         }))
     }
 
-    async fn call_tool(&self, params: &CallParams, peer: &CallPeer) -> Result<Answer, RpcError> {
+    /// What a tool comes to; none if there is no such tool.
+    async fn call_tool(&self, params: &CallParams, peer: &CallPeer) -> Option<Answer> {
         let arguments = Arguments(&params.arguments);
-        Ok(match params.name.as_str() {
-            "list_directory" => self.files.list(arguments.text("path")),
-            "read_file" => self.files.read(arguments.text("path")),
-            "list_orders" => Ok(self.orders.list(arguments.text("status"))),
-            "get_order" => self.orders.get(arguments.text("id")),
-            "set_order_status" => {
-                self.orders.set_status(arguments.text("id"), arguments.text("status"))
+        Some(match params.name.as_str() {
+            "list_directory" => arguments.text("path").and_then(|path| self.files.list(path)),
+            "read_file" => arguments.text("path").and_then(|path| self.files.read(path)),
+            "list_orders" => {
+                arguments.optional_text("status").and_then(|status| self.orders.list(status))
             }
-            "echo" => Ok(arguments.0.get("value").cloned().unwrap_or_default()),
+            "get_order" => arguments.text("id").and_then(|id| self.orders.get(id)),
+            "set_order_status" => arguments.text("id").and_then(|id| {
+                arguments.text("status").and_then(|status| self.orders.set_status(id, status))
+            }),
+            "echo" => arguments.any("value").cloned(),
             "slow" => slow(&arguments, peer).await,
-            "fail" => Err(arguments.text("message").unwrap_or("it failed, as it should").into()),
-            other => return Err(RpcError::invalid_params(format!("Unknown tool: {other}"))),
+            "fail" => match arguments.optional_text("message") {
+                Ok(message) => Err(message.unwrap_or("it failed, as it should").to_owned()),
+                Err(error) => Err(error),
+            },
+            _ => return None,
         })
     }
 }
@@ -82,7 +93,9 @@ impl Service for DemoServer {
                 let params: CallParams = serde_json::from_str(params)
                     .map_err(|error| RpcError::invalid_params(error.to_string()))?;
                 let answer = tokio::select! {
-                    answer = self.call_tool(&params, &call.peer) => answer?,
+                    answer = self.call_tool(&params, &call.peer) => answer.ok_or_else(|| {
+                        RpcError::invalid_params(format!("Unknown tool: {}", params.name))
+                    })?,
                     () = call.cancel.cancelled() => Err(String::from("cancelled")),
                 };
                 Ok(raw(&result(answer)))
@@ -125,12 +138,9 @@ fn result(answer: Answer) -> Value {
 
 /// Takes its time and tells how far it is.
 async fn slow(arguments: &Arguments<'_>, peer: &CallPeer) -> Answer {
-    let number = |key: &str, default: i64| {
-        let given = arguments.0.get(key).and_then(Value::as_i64).unwrap_or(default);
-        u32::try_from(given).map_err(|_| format!("`{key}` must be a number that is not negative"))
-    };
-    let wait = Duration::from_millis(number("ms", 1000)?.into()).min(LONGEST);
-    let steps = number("steps", 10)?.clamp(1, 1000);
+    let wait = arguments.whole("ms", 1000, 0..=LONGEST_MS)?;
+    let wait = Duration::from_millis(wait.into());
+    let steps = arguments.whole("steps", 10, 1..=MOST_STEPS)?;
     for step in 1..=steps {
         tokio::time::sleep(wait / steps).await;
         let message = format!("step {step} of {steps}");
@@ -142,12 +152,4 @@ async fn slow(arguments: &Arguments<'_>, peer: &CallPeer) -> Answer {
         ("steps", Value::from(u64::from(steps))),
     ])
     .into())
-}
-
-struct Arguments<'a>(&'a Value);
-
-impl<'a> Arguments<'a> {
-    fn text(&self, key: &str) -> Option<&'a str> {
-        self.0.get(key).and_then(Value::as_str)
-    }
 }

@@ -1,8 +1,8 @@
 //! From paths to a compiled graph, with everything that is wrong on the way.
 
 use std::fs;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::io::{self, Read as _};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
 use mcpgraph_config::model::{Expose, GraphFile, NodeDef, NodeKind, ServerDef};
@@ -46,7 +46,12 @@ const GRAPH_FOLDER: &str = "GRAPH_DIR";
 impl Files {
     /// Reads, checks and compiles.
     pub fn load(&self) -> Loaded {
-        match read(&self.graph) {
+        let hint = if self.mcp.as_ref() == Some(&self.graph) {
+            CHECK_PATH
+        } else {
+            "check the path; `mcpgraph init` writes a first graph file"
+        };
+        match read_or(&self.graph, hint) {
             Ok(source) => self.load_with(&source),
             Err(diagnostics) => Loaded { file: None, graph: None, diagnostics },
         }
@@ -69,15 +74,9 @@ impl Files {
             if let Some(url) = &self.edgelake {
                 mcpgraph_config::set_edgelake(file, url);
             }
-            let Some(path) = &self.mcp else { return };
-            match read(path) {
-                Ok(source) => {
-                    let variables = |name: &str| variable(name, path);
-                    let (servers, found) = mcpgraph_config::read_mcp_json(&source, &variables);
-                    diagnostics.extend(found);
-                    mcpgraph_config::merge_servers(file, servers);
-                }
-                Err(found) => diagnostics.extend(found),
+            if let Some(path) = &self.mcp {
+                let servers = servers_of(path, diagnostics);
+                mcpgraph_config::merge_servers(file, servers);
             }
         })
     }
@@ -111,8 +110,15 @@ fn load_text(
 ) -> Loaded {
     let (file, mut diagnostics) = mcpgraph_config::read_graph(source, variables);
     let Some(mut file) = file else { return Loaded { file: None, graph: None, diagnostics } };
-    complete(&mut file, &mut diagnostics);
-    let (graph, found) = mcpgraph_graph::compile(&file);
+    let mut added = Diagnostics::new();
+    complete(&mut file, &mut added);
+    let is_complete = !added.has_errors();
+    diagnostics.extend(added);
+    let (graph, mut found) = mcpgraph_graph::compile(&file);
+    if !is_complete {
+        // A server that is not known may well be in the file that could not be read.
+        found = found.into_iter().filter(|found| found.code != codes::SERVER_UNKNOWN).collect();
+    }
     diagnostics.extend(found);
     diagnostics.sort();
     let graph = graph.filter(|_| !diagnostics.has_errors()).map(Arc::new);
@@ -134,18 +140,28 @@ pub(crate) fn load_sops(
             diagnostics.extend(found);
             mcpgraph_config::merge_servers(file, servers);
         }
-        let Some(path) = mcp else { return };
-        match read(path) {
-            Ok(source) => {
-                let variables = |name: &str| variable(name, path);
-                let (servers, found) = mcpgraph_config::read_mcp_json(&source, &variables);
-                diagnostics.extend(found);
-                let servers = servers.into_iter().map(sops::offered).collect();
-                mcpgraph_config::merge_servers(file, servers);
-            }
-            Err(found) => diagnostics.extend(found),
+        if let Some(path) = mcp {
+            let servers = servers_of(path, diagnostics);
+            let servers = servers.into_iter().map(sops::offered).collect();
+            mcpgraph_config::merge_servers(file, servers);
         }
     })
+}
+
+/// The servers of an mcp.json.
+fn servers_of(path: &Path, diagnostics: &mut Diagnostics) -> Vec<ServerDef> {
+    match read(path) {
+        Ok(source) => {
+            let variables = |name: &str| variable(name, path);
+            let (servers, found) = mcpgraph_config::read_mcp_json(&source, &variables);
+            diagnostics.extend(found);
+            servers
+        }
+        Err(found) => {
+            diagnostics.extend(found);
+            Vec::new()
+        }
+    }
 }
 
 /// Where the servers of a recorded graph come from.
@@ -201,13 +217,22 @@ fn server_names<'f>(nodes: impl Iterator<Item = &'f NodeDef>) -> impl Iterator<I
 
 /// Reads one file, or says why it cannot be read.
 pub fn read(path: &Path) -> Result<Arc<Source>, Diagnostics> {
+    read_or(path, CHECK_PATH)
+}
+
+/// What there is to do about a file that cannot be read.
+const CHECK_PATH: &str = "check the path";
+
+/// Reads one file, or says why it cannot be read, and what to do if it is not there.
+fn read_or(path: &Path, missing: &str) -> Result<Arc<Source>, Diagnostics> {
     mcpgraph_files::read(path).map_err(|error| {
-        let (code, hint) = match error {
+        let (code, hint) = match &error {
             ReadError::TooLarge(_) => (codes::FILE_TOO_LARGE, "split the file"),
-            ReadError::Io { .. } | ReadError::NotText { .. } => (
-                codes::FILE_UNREADABLE,
-                "check the path; `mcpgraph init` writes a first graph file",
-            ),
+            ReadError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+                (codes::FILE_UNREADABLE, missing)
+            }
+            ReadError::Io { .. } => (codes::FILE_UNREADABLE, CHECK_PATH),
+            ReadError::NotText { .. } => (codes::FILE_UNREADABLE, "save it as UTF-8"),
         };
         Diagnostic::error(code, error.to_string()).hint(hint).into()
     })
@@ -247,8 +272,27 @@ pub(crate) fn variable(name: &str, file: &Path) -> Option<String> {
             .or_else(|| Some(std::env::current_exe().ok()?.display().to_string())),
         GRAPH_FOLDER => {
             let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-            Some(folder.unwrap_or(Path::new(".")).display().to_string())
+            let folder = folder.unwrap_or(Path::new("."));
+            // A server may be started in another folder than this process.
+            let whole = path::absolute(folder);
+            Some(whole.as_deref().unwrap_or(folder).display().to_string())
         }
         _ => std::env::var(name).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_file_is_absolute() {
+        let here = std::env::current_dir().unwrap();
+        for (file, folder) in [("graph.yaml", ""), ("./graph.yaml", ""), ("a/graph.yaml", "a")] {
+            let expected = here.components().chain(Path::new(folder).components());
+            let expected: PathBuf = expected.collect();
+            let found = variable(GRAPH_FOLDER, Path::new(file)).map(PathBuf::from);
+            assert_eq!(found, Some(expected), "{file}");
+        }
     }
 }

@@ -39,7 +39,8 @@ Exit codes:
   1  what was asked for failed: errors in a file, a tool that failed, an expression that did
   2  the command line is wrong
   3  the work could not be done: a file cannot be read, an address is in use
-  130  interrupted";
+  130  interrupted; a server that is stopped so ends with 0
+  143  told to end by the system; a server that is ends with 0";
 
 /// Turns files into MCP tools.
 #[derive(Debug, Parser)]
@@ -107,7 +108,12 @@ pub(crate) struct HistoryArgs {
     pub(crate) store: Option<String>,
 
     /// Do not record runs
-    #[arg(long, env = "MCPGRAPH_NO_HISTORY", global = true)]
+    #[arg(
+        long,
+        env = "MCPGRAPH_NO_HISTORY",
+        global = true,
+        value_parser = clap::builder::BoolishValueParser::new()
+    )]
     pub(crate) no_history: bool,
 
     /// Keep payloads up to this size; of larger ones a preview, the size and a digest
@@ -283,7 +289,7 @@ pub(crate) struct DrawArgs {
     #[command(flatten)]
     pub(crate) files: FileArgs,
 
-    /// As a Mermaid flowchart (the default)
+    /// As a Mermaid flowchart, several in a markdown document (the default)
     #[arg(long, conflicts_with = "dot")]
     pub(crate) mermaid: bool,
 
@@ -318,7 +324,7 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Where to write it
+    /// Where to write it; `-` is stdout
     #[arg(value_name = "FILE", default_value = "graph.yaml")]
     pub(crate) path: PathBuf,
 

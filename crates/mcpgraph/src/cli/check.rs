@@ -23,7 +23,7 @@ pub(super) fn check(args: &CheckArgs, history: &HistoryArgs) -> anyhow::Result<E
             output::data(&format!("{}\n", serde_json::to_string_pretty(&to_json(&all))?))?;
         }
         ReportFormat::Text => {
-            output::diagnostics(&all);
+            output::diagnostics_as_data(&all)?;
             output::say(&summary(&all, args.paths.len()));
         }
     }

@@ -1,5 +1,4 @@
-//! How a server over HTTP ends when the system asks it to: nothing new is begun, what is under way
-//! may finish.
+//! How a server ends when the system asks it to: nothing new is begun, what is under way may finish.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -20,14 +20,20 @@ pub(super) fn draw(args: &DrawArgs) -> anyhow::Result<Exit> {
         Some(name) => vec![find(&graph, name)?],
         None => graph.tools.clone(),
     };
-    let picture = if args.dot { dot } else { mermaid };
-    for tool in &tools {
-        if tools.len() > 1 && !args.dot {
-            output::data(&format!("%% {}\n", tool.name))?;
-        }
-        output::data(&picture(tool))?;
-    }
+    let pictures: Vec<String> = match &*tools {
+        tools if args.dot => tools.iter().map(|tool| dot(tool)).collect(),
+        [tool] => vec![mermaid(tool)],
+        // A Mermaid document is one flowchart; several are a document of something else.
+        tools => tools.iter().map(|tool| section(&tool.name, &mermaid(tool))).collect(),
+    };
+    let between = if args.dot { "" } else { "\n" };
+    output::data(&pictures.join(between))?;
     Ok(Exit::Success)
+}
+
+/// A flowchart as a part of a markdown document.
+fn section(name: &str, chart: &str) -> String {
+    format!("## {name}\n\n```mermaid\n{chart}```\n")
 }
 
 /// Draws a procedure: its flowchart as it is written, or as a digraph.

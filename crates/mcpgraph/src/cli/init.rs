@@ -1,5 +1,6 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::Path;
 
 use super::args::InitArgs;
 use super::{Exit, output};
@@ -7,9 +8,13 @@ use super::{Exit, output};
 /// The starter file; it is also what the documentation shows.
 const STARTER: &str = include_str!("starter.yaml");
 
-/// Writes the starter file, without writing over anything unless told to.
+/// Writes the starter file, to stdout if it is `-`, without writing over anything unless told to.
 pub(super) fn init(args: &InitArgs) -> anyhow::Result<Exit> {
     let path = &args.path;
+    if path == Path::new("-") {
+        output::data(STARTER)?;
+        return Ok(Exit::Success);
+    }
     let mut options = OpenOptions::new();
     options.write(true);
     if args.force {

@@ -32,6 +32,15 @@ pub(crate) fn diagnostics(diagnostics: &Diagnostics) {
     }
 }
 
+/// Writes diagnostics for people as data, where they are what was asked for.
+pub(crate) fn diagnostics_as_data(diagnostics: &Diagnostics) -> anyhow::Result<()> {
+    if diagnostics.is_empty() {
+        return Ok(());
+    }
+    let is_plain = anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never;
+    data(&to_terminal(diagnostics, if is_plain { Colour::Plain } else { Colour::Ansi }))
+}
+
 /// Whether a person watches stderr.
 pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()

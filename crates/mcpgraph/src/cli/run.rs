@@ -1,7 +1,7 @@
 mod steps;
 
 use std::io::Read as _;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -50,7 +50,7 @@ pub(super) struct Show {
     pub(super) json: bool,
 }
 
-/// A run that is watched and can be interrupted from the keyboard.
+/// A run that is watched and can be interrupted.
 pub(super) struct Watched {
     watcher: Arc<Watcher>,
     cancel: CancellationToken,
@@ -89,14 +89,9 @@ impl Show {
             watch.durable().serve(Arc::new(home), false);
             let watcher = Arc::new(Watcher::new(self.steps));
             let cancel = CancellationToken::new();
-            let interrupted = cancel.clone();
-            let mut interrupt = signal(SignalKind::interrupt())?;
-            let signals = tokio::spawn(async move {
-                if interrupt.recv().await.is_some() {
-                    interrupted.cancel();
-                }
-            });
-            let watched = Watched { watcher: Arc::clone(&watcher), cancel: cancel.clone() };
+            let asked = Arc::new(OnceLock::new());
+            let signals = tokio::spawn(stop_on_signal(cancel.clone(), Arc::clone(&asked))?);
+            let watched = Watched { watcher: Arc::clone(&watcher), cancel };
             let finished = run(&product, &watched).await;
             signals.abort();
             watcher.finish();
@@ -105,13 +100,33 @@ impl Show {
             drop(product);
             watch.end().await;
             report(&finished, &watcher, self.json)?;
-            Ok(match (&finished.outcome, cancel.is_cancelled()) {
+            Ok(match (&finished.outcome, asked.get()) {
                 (Ok(_), _) => Exit::Success,
-                (Err(_), true) => Exit::Interrupted,
-                (Err(_), false) => Exit::Failure,
+                (Err(_), Some(exit)) => *exit,
+                (Err(_), None) => Exit::Failure,
             })
         })
     }
+}
+
+/// Cancels the run when the keyboard or the system asks for that, and notes who did.
+fn stop_on_signal(
+    cancel: CancellationToken,
+    asked: Arc<OnceLock<Exit>>,
+) -> std::io::Result<impl Future<Output = ()> + use<>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        let exit = tokio::select! {
+            _ = interrupt.recv() => Exit::Interrupted,
+            _ = terminate.recv() => {
+                mcpgraph_runtime::process_ends();
+                Exit::Terminated
+            }
+        };
+        asked.get_or_init(|| exit);
+        cancel.cancel();
+    })
 }
 
 fn report(finished: &Finished, watcher: &Watcher, as_json: bool) -> anyhow::Result<()> {
@@ -119,7 +134,7 @@ fn report(finished: &Finished, watcher: &Watcher, as_json: bool) -> anyhow::Resu
         let mut report: Map = Map::from_iter([("run", finished.run.to_string())]);
         match &finished.outcome {
             Ok(result) => report.insert("result", result.clone()),
-            Err(error) => report.insert("error", error.to_value()),
+            Err(error) => report.insert("error", finished.details(error)),
         };
         report.insert("steps", watcher.steps.lock().to_value());
         return output::data(&(Value::from(report).to_json_pretty() + "\n"));
@@ -128,7 +143,8 @@ fn report(finished: &Finished, watcher: &Watcher, as_json: bool) -> anyhow::Resu
         Ok(Value::String(text)) => output::data(&format!("{text}\n")),
         Ok(result) => output::data(&(result.to_json_pretty() + "\n")),
         Err(error) => {
-            output::error(&format!("{error} [{}]\n  run {}", error.kind.code(), finished.run));
+            let text = finished.explained(error);
+            output::error(&format!("{text} [{}]\n  run {}", error.kind.code(), finished.run));
             Ok(())
         }
     }
@@ -159,7 +175,7 @@ fn arguments(args: &RunArgs, tool: &Tool) -> anyhow::Result<Value> {
 /// What was typed as `key=value`, added to an object that a schema describes.
 pub(super) fn typed(pairs: &[String], schema: &Value, mut map: Map) -> anyhow::Result<Map> {
     for pair in pairs {
-        let Some((key, text)) = pair.split_once('=') else {
+        let Some((key, text)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             return Err(usage(format!("`{pair}` is not KEY=VALUE")));
         };
         map.insert(key, value(key, text, schema));

@@ -3,6 +3,7 @@
 mod export;
 mod import;
 mod list;
+pub(super) mod nature;
 mod remove;
 mod replay;
 mod rerun;
@@ -18,6 +19,7 @@ use mcpgraph_graph::Tool;
 use mcpgraph_journal::{Journal, JournalError, Missing, MissingPart, RunSummary};
 use mcpgraph_value::Value;
 
+use self::nature::Nature;
 use super::args::HistoryArgs;
 use super::args::runs::{RunsArgs, RunsCommand};
 use super::{Exit, output, usage};
@@ -86,6 +88,11 @@ impl Runs {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What a run was of.
+    fn nature(&self, run: &RunSummary) -> anyhow::Result<Nature> {
+        Ok(Nature::of(&self.journal, run)?)
     }
 
     /// Everything that happened in a run, as a version of its tool would tell it.

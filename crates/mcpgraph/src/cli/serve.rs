@@ -27,7 +27,7 @@ use super::args::{FileArgs, HistoryArgs, ListenArgs, ServeArgs, StudioArgs};
 use super::drain::{DRAIN_TIMEOUT, Drain};
 use super::toolkit::OnDisk;
 use super::watch::Watch;
-use super::{Exit, Threads, authorize, block_on, health, output, usage};
+use super::{Exit, Threads, authorize, block_on, health, logging, output, usage};
 use crate::durable::AtHome;
 use crate::load::{self, Files};
 use crate::reload::{self, Face};
@@ -40,7 +40,7 @@ const LETTING_GO: Duration = Duration::from_secs(5);
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    serve_files(files.served()?, Transport::Stdio, true, history)
+    serve_files(files.served()?, Transport::Stdio { drain: DRAIN_TIMEOUT }, true, history)
 }
 
 /// `mcpgraph studio`.
@@ -104,7 +104,10 @@ fn access(history: &HistoryArgs) -> anyhow::Result<Option<Arc<Access>>> {
 
 /// How clients reach the server.
 pub(super) enum Transport {
-    Stdio,
+    Stdio {
+        /// How long calls under way may take when the server is to end.
+        drain: Duration,
+    },
     Http {
         address: SocketAddr,
         config: HttpConfig,
@@ -122,7 +125,8 @@ impl Transport {
         (hosts, origins): (&[String], &[String]),
         history: &HistoryArgs,
     ) -> anyhow::Result<Self> {
-        let Some(address) = listening.http else { return Ok(Self::Stdio) };
+        let drain = listening.drain_timeout;
+        let Some(address) = listening.http else { return Ok(Self::Stdio { drain }) };
         let access = access(history)?;
         let asks = access.as_ref().is_some_and(|access| access.asks());
         if !asks && !address.ip().is_loopback() && !listening.insecure {
@@ -133,14 +137,13 @@ impl Transport {
             )));
         }
         let config = http_config(address.ip(), hosts, origins);
-        let drain = listening.drain_timeout;
         Ok(Self::Http { address, config, access, has_studio: false, drain })
     }
 
     /// Who may come, where that is asked.
     fn access(&self) -> Option<&Arc<Access>> {
         match self {
-            Self::Stdio => None,
+            Self::Stdio { .. } => None,
             Self::Http { access, .. } => access.as_ref(),
         }
     }
@@ -210,7 +213,7 @@ pub(super) fn serve_loaded(
     let Served { file, graph, catalogue, lenient, idle, files, seen } = served;
     let has_studio = matches!(transport, Transport::Http { has_studio: true, .. });
     let (threads, audience) = match transport {
-        Transport::Stdio => (Threads::One, Audience::One),
+        Transport::Stdio { .. } => (Threads::One, Audience::One),
         Transport::Http { .. } => (Threads::PerCore, Audience::Many),
     };
     let watch = Watch::start(history, matches!(transport, Transport::Http { .. }));
@@ -219,6 +222,7 @@ pub(super) fn serve_loaded(
     let library = store.map(Library::new);
     block_on(threads, async move {
         let product = Arc::new(McpGraph::new(file, graph, watch.instruments()));
+        watch.show_queues(product.upstreams(), product.hooks());
         let broadcaster = Broadcaster::new();
         let gate = Gate::new(transport.access().cloned());
         let gateway = product.guarded_gateway(broadcaster.clone(), gate.clone());
@@ -358,10 +362,14 @@ async fn over(
     beside: impl FnOnce(&HttpConfig) -> Option<Router>,
 ) -> anyhow::Result<Exit> {
     let shutdown = CancellationToken::new();
+    let drain = Drain::default();
+    // When the server shuts down, calls under way have been waited for, or shall not be.
+    let limits = Limits { shutdown_grace: Duration::ZERO, ..Limits::default() };
     match transport {
-        Transport::Stdio => {
-            let signals = tokio::spawn(stop_on_signal(shutdown.clone(), None, durable)?);
-            let server = Server::new(service, broadcaster, Limits::default(), shutdown);
+        Transport::Stdio { drain: timeout } => {
+            let draining = (drain.clone(), timeout);
+            let signals = tokio::spawn(stop_on_signal(shutdown.clone(), draining, durable)?);
+            let server = Server::new(drain.around(service), broadcaster, limits, shutdown);
             let (input, output) = standard_streams();
             serve_stdio(&server, input, output).await?;
             signals.abort();
@@ -369,18 +377,16 @@ async fn over(
         Transport::Http { address, mut config, access, has_studio, drain: timeout } => {
             let shared = store.as_ref().filter(|store| store.is_shared());
             config.sessions = shared.map(|store| SharedSessions::new(Arc::clone(store)) as _);
-            let drain = Drain::default();
-            let draining = Some((drain.clone(), timeout));
+            let draining = (drain.clone(), timeout);
             let signals = tokio::spawn(stop_on_signal(shutdown.clone(), draining, durable)?);
-            let service = drain.around(service);
-            let server = Server::new(service, broadcaster, Limits::default(), shutdown);
+            let server = Server::new(drain.around(service), broadcaster, limits, shutdown);
             let listener = TcpListener::bind(address)
                 .await
                 .map_err(|error| anyhow::anyhow!("cannot listen at {address}: {error}"))?;
             let url = format!("http://{}{}", listener.local_addr()?, config.path);
-            output::say(&format!("serving MCP at {url}\n"));
+            logging::announce(&format!("serving MCP at {url}"));
             if has_studio {
-                output::say(&format!("the studio is at http://{}/\n", listener.local_addr()?));
+                logging::announce(&format!("the studio is at http://{}/", listener.local_addr()?));
             }
             let beside = beside(&config);
             let path = config.path.clone();
@@ -402,17 +408,20 @@ async fn over(
 
 /// Serves any service over stdio until its client goes away.
 pub(super) async fn over_stdio(service: Arc<dyn Service>) -> anyhow::Result<Exit> {
-    over(Transport::Stdio, service, Broadcaster::new(), None, None, |_| None).await
+    over(Transport::Stdio { drain: DRAIN_TIMEOUT }, service, Broadcaster::new(), None, None, |_| {
+        None
+    })
+    .await
 }
 
-/// What happens when the system or the keyboard asks the server to end. Where there is something to
-/// drain, the system's first word lets calls under way finish; its second, or the keyboard's first,
-/// does not. Durable runs are let go of in any case.
+/// What happens when the system or the keyboard asks the server to end. The system's first word lets
+/// calls under way finish; its second, or the keyboard's first, does not. Durable runs are let go of
+/// in any case.
 ///
 /// The signals are caught from here on, not only when the future is first looked at.
 fn stop_on_signal(
     shutdown: CancellationToken,
-    draining: Option<(Drain, Duration)>,
+    (drain, timeout): (Drain, Duration),
     durable: Option<Arc<DurableRuns>>,
 ) -> std::io::Result<impl Future<Output = ()> + use<>> {
     let mut terminate = signal(SignalKind::terminate())?;
@@ -422,7 +431,7 @@ fn stop_on_signal(
             _ = terminate.recv() => true,
             _ = interrupt.recv() => false,
         };
-        if let Some((drain, timeout)) = draining.filter(|_| is_polite) {
+        if is_polite {
             tokio::select! {
                 () = drain.drain(timeout) => {}
                 _ = terminate.recv() => {}
@@ -432,6 +441,7 @@ fn stop_on_signal(
         if let Some(durable) = durable {
             drop(tokio::time::timeout(LETTING_GO, durable.let_go()).await);
         }
+        mcpgraph_runtime::process_ends();
         shutdown.cancel();
     })
 }

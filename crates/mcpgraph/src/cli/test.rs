@@ -17,7 +17,7 @@ use std::path::Path;
 
 use mcpgraph_diagnostics::Diagnostics;
 
-use self::report::{Counts, report};
+use self::report::{Counts, problem_report, report};
 use self::suite::{Loader, Suite};
 use super::args::test::{TestArgs, TestFormat};
 use super::args::{FileArgs, HistoryArgs};
@@ -38,6 +38,13 @@ pub(super) fn test(args: &TestArgs, history: &HistoryArgs) -> anyhow::Result<Exi
     }
     output::diagnostics(&diagnostics);
     if diagnostics.has_errors() {
+        // Whoever reads reports would take a missing one for a fault of the machine.
+        if let Some(text) = problem_report(&diagnostics, args.format)? {
+            match &args.output {
+                None => output::data(&text)?,
+                Some(path) => write(path, &text)?,
+            }
+        }
         return Ok(Exit::of(&diagnostics));
     }
     if let Some(text) = &args.filter {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_journal::{Journal, JournalStatus};
-use mcpgraph_runtime::{DurableRuns, Instruments, LiveRuns};
+use mcpgraph_runtime::{DurableRuns, Hooks, Instruments, LiveRuns};
 use mcpgraph_telemetry::{Metrics, Reading, Traces};
+use mcpgraph_upstream::Upstreams;
 
 use super::args::HistoryArgs;
 
@@ -68,6 +69,35 @@ impl Watch {
 
     pub(super) fn shown(&self) -> Option<&Shown> {
         self.shown.as_ref()
+    }
+
+    /// Shows how many calls and hooks wait.
+    pub(super) fn show_queues(&self, upstreams: &Arc<Upstreams>, hooks: &Hooks) {
+        let Some(Shown { metrics, .. }) = &self.shown else { return };
+        // The metrics must not keep the servers.
+        let upstreams = Arc::downgrade(upstreams);
+        let waiting = move || {
+            let waiting = upstreams.upgrade().map(|upstreams| upstreams.waiting());
+            let waiting = waiting.unwrap_or_default().into_iter();
+            waiting.map(|(server, calls)| (server, calls as f64)).collect()
+        };
+        let added = metrics.register_each(
+            "mcpgraph_upstream_waiting",
+            "Calls that wait because maxConcurrent of them are under way.",
+            "server",
+            waiting,
+        );
+        if let Err(error) = added {
+            tracing::error!(%error, "a metric is missing");
+        }
+        let hooks = hooks.clone();
+        add(
+            metrics,
+            Reading::Gauge,
+            "mcpgraph_hooks_waiting",
+            "Scripts of hooks that wait for their turn.",
+            move || hooks.waiting() as f64,
+        );
     }
 
     /// Hands over what is still waiting.

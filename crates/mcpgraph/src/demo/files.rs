@@ -23,7 +23,7 @@ impl Files {
     }
 
     /// The entries of a folder, in the form of the reference file server: a line each.
-    pub(super) fn list(&self, path: Option<&str>) -> Answer {
+    pub(super) fn list(&self, path: &str) -> Answer {
         let path = self.resolve(path)?;
         let listing = fs::read_dir(&path).map_err(|error| error.to_string())?;
         let mut lines = Vec::new();
@@ -39,7 +39,7 @@ impl Files {
         Ok(Map::from_iter([("content", lines.join("\n"))]).into())
     }
 
-    pub(super) fn read(&self, path: Option<&str>) -> Answer {
+    pub(super) fn read(&self, path: &str) -> Answer {
         let path = self.resolve(path)?;
         let file = fs::File::open(&path).map_err(|error| error.to_string())?;
         let mut bytes = Vec::new();
@@ -52,8 +52,7 @@ impl Files {
     }
 
     /// The real path of what is asked for, which must be below the root however it is written.
-    fn resolve(&self, path: Option<&str>) -> Result<PathBuf, String> {
-        let path = path.ok_or("`path` is missing")?;
+    fn resolve(&self, path: &str) -> Result<PathBuf, String> {
         mcpgraph_files::below(&self.root, path).map_err(|error| error.to_string())
     }
 }
@@ -72,16 +71,15 @@ mod tests {
         std::os::unix::fs::symlink(dir.path().join("secret"), root.join("link")).unwrap();
         let files = Files::below(&root).unwrap();
 
-        let listing = files.list(Some(".")).unwrap();
+        let listing = files.list(".").unwrap();
         assert_eq!(
             listing.get("content").unwrap().as_str(),
             Some("[DIR] inner\n[FILE] a.txt\n[FILE] link")
         );
-        assert_eq!(files.read(Some("a.txt")).unwrap().get("content"), Some(&"hello".into()));
+        assert_eq!(files.read("a.txt").unwrap().get("content"), Some(&"hello".into()));
         for path in ["../secret", "link", "/etc/passwd", "inner/../../secret", "missing", "a.txt\0"]
         {
-            assert!(files.read(Some(path)).is_err(), "{path}");
+            assert!(files.read(path).is_err(), "{path}");
         }
-        assert!(files.read(None).is_err());
     }
 }

@@ -36,16 +36,16 @@ impl Orders {
         ]))
     }
 
-    pub(super) fn list(&self, status: Option<&str>) -> Value {
+    pub(super) fn list(&self, status: Option<&str>) -> Answer {
+        status.map_or(Ok(()), known)?;
         let orders = self.lock();
         let found =
             orders.iter().filter(|order| status.is_none_or(|status| order.status == status));
-        Map::from_iter([("orders", Value::from(found.map(Order::to_value).collect::<Vec<_>>()))])
-            .into()
+        let found = Value::from(found.map(Order::to_value).collect::<Vec<_>>());
+        Ok(Map::from_iter([("orders", found)]).into())
     }
 
-    pub(super) fn get(&self, id: Option<&str>) -> Answer {
-        let id = id.ok_or("`id` is missing")?;
+    pub(super) fn get(&self, id: &str) -> Answer {
         self.lock()
             .iter()
             .find(|order| order.id == id)
@@ -53,12 +53,8 @@ impl Orders {
             .ok_or_else(|| format!("there is no order `{id}`"))
     }
 
-    pub(super) fn set_status(&self, id: Option<&str>, status: Option<&str>) -> Answer {
-        let id = id.ok_or("`id` is missing")?;
-        let status = status.ok_or("`status` is missing")?;
-        if !STATUSES.contains(&status) {
-            return Err(format!("`status` must be one of {}", STATUSES.join(", ")));
-        }
+    pub(super) fn set_status(&self, id: &str, status: &str) -> Answer {
+        known(status)?;
         let mut orders = self.lock();
         let order = orders
             .iter_mut()
@@ -72,6 +68,14 @@ impl Orders {
         // A panic while the table was held cannot leave it half changed.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
+}
+
+/// Whether there is such a status.
+fn known(status: &str) -> Result<(), String> {
+    if STATUSES.contains(&status) {
+        return Ok(());
+    }
+    Err(format!("`status` must be one of {}, not `{status}`", STATUSES.join(", ")))
 }
 
 impl Order {

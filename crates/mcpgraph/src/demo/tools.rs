@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::orders::STATUSES;
+use super::{LONGEST_MS, MOST_STEPS};
 
 /// What the server offers.
 pub(super) fn list() -> Value {
@@ -57,8 +58,8 @@ pub(super) fn list() -> Value {
             "description": "Takes its time, reporting progress",
             "inputSchema": object(
                 json!({
-                    "ms": { "type": "integer", "minimum": 0, "default": 1000 },
-                    "steps": { "type": "integer", "minimum": 1, "default": 10 }
+                    "ms": { "type": "integer", "minimum": 0, "maximum": LONGEST_MS, "default": 1000 },
+                    "steps": { "type": "integer", "minimum": 1, "maximum": MOST_STEPS, "default": 10 }
                 }),
                 &[]
             ),

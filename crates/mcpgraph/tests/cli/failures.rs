@@ -54,6 +54,49 @@ fn a_limit_is_named_with_its_value_and_node() {
 }
 
 #[test]
+fn a_node_that_takes_too_long_names_its_own_limit() {
+    let text_of = |extra: &str| {
+        let graph = format!(
+            r#"
+version: "1.0"
+server: {{ name: late, version: "1" }}
+mcpServers:
+  demo: {{ command: "${{MCPGRAPH_BIN}}", args: [demo-server], timeoutMs: 700 }}
+tools:
+  - name: late
+    inputSchema: {{ type: object }}
+    nodes:
+      - {{ id: entry, type: entry, next: slow }}
+      - {{ id: slow, type: mcp, server: demo, tool: slow, args: {{ ms: 60000 }}, {extra} next: exit }}
+      - {{ id: exit, type: exit }}
+"#
+        );
+        let mut served = Served::text(&graph, Era::Modern);
+        let result = served.call("late", json!({}))["result"].take();
+        assert_eq!(result["_meta"]["mcpgraph/error"]["code"], "MG0405", "{result}");
+        assert_eq!(result["_meta"]["mcpgraph/error"]["node"], "slow", "{result}");
+        text(&result).to_owned()
+    };
+    for _ in 0..5 {
+        let said = text_of("timeoutMs: 200,");
+        assert!(said.contains("the node took longer than its timeoutMs (200 ms)"), "{said}");
+    }
+    let said = text_of("");
+    let wanted = "did not answer `slow` within 700 ms; raise `mcpServers.demo.timeoutMs`";
+    assert!(said.contains(wanted), "{said}");
+}
+
+#[test]
+fn arguments_that_are_nested_too_deep_are_told_the_limit() {
+    let mut served = Served::graph("failures.yaml", Era::Legacy);
+    let deep = (0..200).fold(json!(1), |inner, _| json!({ "a": inner }));
+    let error = served.call("fail", deep)["error"].take();
+    assert_eq!(error["code"], -32602);
+    let said = error["message"].as_str().unwrap();
+    assert!(said.contains("`arguments` is nested deeper than the limit of 127 levels"), "{said}");
+}
+
+#[test]
 fn a_tool_that_does_not_exist_is_a_protocol_error_with_a_hint() {
     for era in Era::BOTH {
         let mut served = Served::graph("failures.yaml", era);

@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     fs,
     process::{Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use mcpgraph_testkit::observe::is_running;
@@ -83,18 +84,54 @@ fn its_children_end_when_it_is_killed() {
 
 #[test]
 fn it_ends_when_the_system_asks() {
-    for signal in [Signal::TERM, Signal::INT] {
+    // The first would let the call finish.
+    for signals in [&[Signal::TERM, Signal::INT][..], &[Signal::INT]] {
         let (served, mut children) = serving(&stubborn(), true);
         children.push(served.client.process_id());
-        send(served.client.process_id(), signal);
+        for signal in signals {
+            send(served.client.process_id(), *signal);
+        }
         all_gone(&children);
     }
 }
 
 #[test]
-fn a_run_can_be_interrupted() {
+fn calls_under_way_finish_when_the_system_asks_and_none_begin() {
+    let mut served = Served::graph("calls.yaml", Era::Legacy);
+    served.call("count", json!({"n": 1}));
+    // Longer than calls had without a drain.
+    let under_way = served.begin("wait", json!({"ms": 6000, "who": "me"}));
+    std::thread::sleep(Duration::from_millis(500));
+    send(served.client.process_id(), Signal::TERM);
+    std::thread::sleep(Duration::from_millis(300));
+    let refused = served.call("wait", json!({"ms": 1}));
+    assert_eq!(refused["error"]["data"]["code"], "MG0620", "{refused}");
+    let answer = served.answer(under_way);
+    assert_eq!(answer["result"]["structuredContent"]["who"], "me", "{answer}");
+    all_gone(&[served.client.process_id()]);
+}
+
+#[test]
+fn who_interrupts_a_server_does_not_wait_and_the_client_is_told_who_did() {
+    let mut served = Served::graph("calls.yaml", Era::Legacy);
+    served.call("count", json!({"n": 1}));
+    let under_way = served.begin("wait", json!({"ms": 600_000}));
+    std::thread::sleep(Duration::from_millis(500));
+    let start = Instant::now();
+    send(served.client.process_id(), Signal::INT);
+    let answer = served.answer(under_way);
+    let said = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(said.contains("mcpgraph was told to end"), "{said}");
+    all_gone(&[served.client.process_id()]);
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+}
+
+/// Ends a run in this way; gives the exit code, stdout and stderr.
+fn ended_run(signal: Signal, options: &[&str]) -> (Option<i32>, String, String) {
     let child = command()
-        .args(["run", "wait", "ms=600000", "-g"])
+        .args(["run", "wait", "ms=600000"])
+        .args(options)
+        .arg("-g")
         .arg(beside("graphs/calls.yaml"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -105,13 +142,27 @@ fn a_run_can_be_interrupted() {
     // The reaper and the server: the call is about to be made.
     eventually("the server runs", || descendants(process).len() >= 2);
     let children = descendants(process);
-    send(process, Signal::INT);
+    send(process, signal);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    assert!(output.stdout.is_empty());
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("MG0410"), "{said}");
     all_gone(&children);
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_run_can_be_interrupted() {
+    for (signal, code, why) in [
+        (Signal::INT, 130, "the caller cancelled the call"),
+        (Signal::TERM, 143, "mcpgraph was told to end before the call was done"),
+    ] {
+        let (exit, data, said) = ended_run(signal, &[]);
+        assert_eq!((exit, data.as_str()), (Some(code), ""));
+        assert!(said.contains("MG0410") && said.contains(why), "{said}");
+        let (exit, data, _) = ended_run(signal, &["--json"]);
+        assert_eq!(exit, Some(code));
+        let report: serde_json::Value = serde_json::from_str(&data).unwrap();
+        assert_eq!(report["error"]["code"], "MG0410", "{report}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod calls;
 mod codes;
 mod command_tools;
 mod crash;
+mod demo;
 mod doctor;
 mod documents;
 mod eras;

@@ -3,4 +3,4 @@
 mod agent;
 mod binding;
 mod walk;
-mod watched;
+pub(crate) mod watched;

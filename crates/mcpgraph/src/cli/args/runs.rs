@@ -134,7 +134,7 @@ Examples:
 Runs that are being executed are kept.")]
 pub(crate) struct RemoveArgs {
     /// The runs
-    #[arg(value_name = "ID", required_unless_present = "older_than")]
+    #[arg(value_name = "ID")]
     pub(crate) ids: Vec<String>,
 
     /// All runs that began before: 7d, 12h or a time of RFC 3339

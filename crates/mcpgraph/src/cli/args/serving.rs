@@ -24,8 +24,7 @@ pub(crate) struct ListenArgs {
         long,
         value_name = "TIME",
         default_value = "25s",
-        value_parser = times::duration,
-        requires = "http"
+        value_parser = times::duration
     )]
     pub(crate) drain_timeout: Duration,
 }

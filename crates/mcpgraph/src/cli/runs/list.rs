@@ -4,13 +4,16 @@ use mcpgraph_value::{Map, Value};
 
 use super::super::args::runs::{ListArgs, When};
 use super::text::{Side, duration, table};
-use super::{Exit, Runs, output, print};
+use super::{Exit, Runs, output, print, usage};
 
 /// How much of an error a line shows.
 const SHOWN: usize = 60;
 
 /// Lists runs, the newest first.
 pub(super) fn list(args: &ListArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
+    if args.limit == 0 {
+        return Err(usage("--limit 0 would list nothing; it must be at least 1"));
+    }
     let mut filter = Filter {
         tool: args.tool.clone(),
         status: args.status,

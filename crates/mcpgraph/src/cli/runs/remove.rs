@@ -3,13 +3,17 @@ use mcpgraph_value::Map;
 
 use super::super::args::runs::RemoveArgs;
 use super::text::count;
-use super::{Exit, Runs, failed, output, print};
+use super::{Exit, Runs, failed, output, print, usage};
 
 /// How many runs are looked up at a time.
 const PAGE: usize = 1000;
 
 /// Forgets runs and says how many.
 pub(super) fn remove(args: &RemoveArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
+    if args.ids.is_empty() && args.older_than.is_none() {
+        let ways = "`mcpgraph runs rm ID…`, or all that began before: `--older-than 7d`";
+        return Err(usage(format!("say which runs to forget: {ways}")));
+    }
     let ids = match args.older_than {
         Some(when) => {
             let until = Some(when.moment());

@@ -9,13 +9,19 @@ use mcpgraph_value::{Map, Value};
 
 use super::super::args::runs::ReplayArgs;
 use super::super::draw;
+use super::nature::Nature;
 use super::text::count;
-use super::{Exit, Runs, output, print, version};
+use super::{Exit, Runs, failed, output, print, version};
 use crate::load::Servers;
 
 /// Does a run again with recorded outputs in the place of upstream calls.
 pub(super) fn replay(args: &ReplayArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
     let run = runs.find(&args.id)?;
+    // A workflow happens again without what it was put around; the record has that.
+    let nature = runs.nature(&run)?;
+    if let Some(why) = nature.objection(&run).filter(|_| nature != Nature::Workflow) {
+        return Err(failed(format!("run {} cannot be replayed: {why}", run.id)));
+    }
     let loaded = if args.files.graph.is_some() {
         version::without_servers(&args.files)?
     } else {

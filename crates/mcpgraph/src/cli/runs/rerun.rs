@@ -36,6 +36,9 @@ pub(super) fn rerun(
     json: bool,
 ) -> anyhow::Result<Exit> {
     let parent = runs.find(&args.id)?;
+    if let Some(why) = runs.nature(&parent)?.objection(&parent) {
+        return Err(failed(format!("run {} cannot be gone on from: {why}", parent.id)));
+    }
     let changes = args.set.iter().map(|text| change(text)).collect::<anyhow::Result<Vec<_>>>()?;
     let loaded = if args.recorded {
         version::recorded(runs, &parent, version::current_servers(&args.files)?)?

@@ -29,7 +29,11 @@ pub(super) fn show(args: &ShowArgs, runs: &Runs, json: bool) -> anyhow::Result<E
         print(&document(&run, &told, &asked))?;
     } else {
         let (about, table) = (about(&run, &told, &asked), told.table());
-        output::data(&format!("{}\n{table}{}", facts(&about), told.pauses_text()))?;
+        output::data(&format!(
+            "{}\n{table}{}",
+            facts(&about),
+            told.pauses_text(run.origin.parent.as_ref())
+        ))?;
     }
     Ok(Exit::Success)
 }

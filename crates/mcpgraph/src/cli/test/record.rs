@@ -7,11 +7,13 @@ use mcpgraph_config::Tree;
 use mcpgraph_config::model::TestFile;
 use mcpgraph_diagnostics::Source;
 use mcpgraph_engine::{ErrorKind, RunError};
+use mcpgraph_journal::compare;
 use mcpgraph_upstream::{NodeOutput, output_of};
 use mcpgraph_value::{Map, Value};
 
 use super::super::args::HistoryArgs;
 use super::super::args::test::TestArgs;
+use super::super::runs::nature::Nature;
 use super::execute::{self, CaseOutcome, SuiteOutcome};
 use super::mocks::{Answer, Reply};
 use super::recording::Recording;
@@ -26,6 +28,14 @@ const NO_FILE: &str = "recorded.test.yaml";
 
 /// Writes a test from a recorded run. It is run first, and written only if it passes.
 pub(super) fn record(id: &str, args: &TestArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
+    let journal = history.open()?;
+    let id = journal.resolve(id).map_err(|error| usage(error.to_string()))?;
+    if let Some(run) = journal.run(id)?
+        && let Some(why) = Nature::of(&journal, &run)?.objection(&run)
+    {
+        output::error(&format!("run {id} cannot become a test: {why}"));
+        return Ok(Exit::Failure);
+    }
     let path = args.output.as_deref().unwrap_or(Path::new(NO_FILE));
     let draft = match args.output.as_deref().filter(|path| path.exists()) {
         Some(path) => match load::read(path) {
@@ -37,8 +47,6 @@ pub(super) fn record(id: &str, args: &TestArgs, history: &HistoryArgs) -> anyhow
         },
         None => Draft::New { graph: relative(path, &args.files.files()?.graph) },
     };
-    let journal = history.open()?;
-    let id = journal.resolve(id).map_err(|error| usage(error.to_string()))?;
     let recording = match Recording::of_run(&journal, &id.to_string()) {
         Ok(recording) => recording,
         Err(why) => {
@@ -69,6 +77,12 @@ pub(super) fn record(id: &str, args: &TestArgs, history: &HistoryArgs) -> anyhow
     if !passes && !args.force {
         refuse(&outcomes);
         return Ok(Exit::Failure);
+    }
+    if compare::is_masked(&case) {
+        output::say(
+            "the record has masked values: the test says [redacted] in their place, in what it \
+             answers and in what it expects\n",
+        );
     }
     match &args.output {
         None => output::data(&text)?,

@@ -4,6 +4,8 @@ mod human;
 mod json;
 mod junit;
 
+use mcpgraph_diagnostics::Diagnostics;
+
 use super::super::args::test::TestFormat;
 use super::execute::SuiteOutcome;
 
@@ -25,6 +27,18 @@ impl Counts {
             counts
         })
     }
+}
+
+/// The report where files have errors and no test was run; people see the errors themselves.
+pub(super) fn problem_report(
+    diagnostics: &Diagnostics,
+    format: TestFormat,
+) -> anyhow::Result<Option<String>> {
+    Ok(match format {
+        TestFormat::Human => None,
+        TestFormat::Junit => Some(junit::problems(diagnostics)),
+        TestFormat::Json => Some(json::problems(diagnostics)?),
+    })
 }
 
 /// The whole report.

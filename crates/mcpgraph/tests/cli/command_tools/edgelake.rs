@@ -187,7 +187,7 @@ fn the_node_can_be_named_on_the_command_line() {
     let node = EdgeLakeNode::start();
     let path = beside("graphs/edgelake-tools.yaml");
     let without = command().args(["check".as_ref(), path.as_os_str()]).output().unwrap();
-    let said = String::from_utf8_lossy(&without.stderr).into_owned();
+    let said = String::from_utf8_lossy(&without.stdout).into_owned();
     assert_eq!(without.status.code(), Some(1), "{said}");
     assert!(said.contains("MG0144") && said.contains("--edgelake"), "{said}");
     let mut run = command();

@@ -168,7 +168,7 @@ fn statements_that_change_are_refused_when_the_file_is_read() {
         });
         fs::write(&path, tool.to_string()).unwrap();
         let output = command().arg("check").arg(&path).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(said.contains(part), "{template}: {said}");
         assert_eq!(output.status.code(), Some(1));
     }
@@ -189,7 +189,7 @@ fn arguments_that_only_edgelake_understands_are_not_offered_by_databases() {
         });
         fs::write(&path, tool.to_string()).unwrap();
         let output = command().arg("check").arg(&path).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(said.contains(&format!("the argument `{argument}` of `build_sql`")), "{said}");
         assert_eq!(output.status.code(), Some(1));
     }

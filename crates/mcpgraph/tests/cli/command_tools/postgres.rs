@@ -105,7 +105,7 @@ fn a_with_that_changes_data_needs_a_backend_that_writes() {
     let path = folder.path().join("tools.yaml");
     std::fs::write(&path, tools(false)).unwrap();
     let output = command().arg("check").arg(&path).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(said.matches("MG0147").count(), 4, "{said}");
     assert_eq!(output.status.code(), Some(1));
 }

@@ -79,6 +79,8 @@ fn an_output_can_be_changed_on_the_way() {
     assert!(store.runs(&["replay", &second]).starts_with("same"));
     let text = store.runs(&["show", &second]);
     assert!(text.contains("output of `sub` changed to 1000"), "{text}");
+    assert!(text.contains("taken over from the parent"), "{text}");
+    assert!(!text.contains("somebody asked"), "{text}");
 }
 
 #[test]

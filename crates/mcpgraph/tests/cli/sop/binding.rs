@@ -292,5 +292,14 @@ fn a_walk_is_a_run() {
         for part in ["START", "ROUTE", "CHECK", "get_order", "IS_PENDING", "said 1 line"] {
             assert!(shown.contains(part), "{part} is missing:\n{shown}");
         }
+        let id = run["id"].as_str().unwrap();
+        for again in
+            [&["runs", "replay", id][..], &["runs", "rerun", id], &["test", "--record", id]]
+        {
+            let output = command().args(again).args(["--data", &data]).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(1), "{again:?}: {said}");
+            assert!(said.contains("a walk of a procedure") && said.contains("runs show"), "{said}");
+        }
     }
 }

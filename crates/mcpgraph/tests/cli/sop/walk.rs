@@ -431,9 +431,9 @@ fn addresses_are_loaded_only_from_hosts_that_are_named_and_public() {
 fn procedures_are_checked_as_other_files_are() {
     let broken = "crates/sop/tests/broken/20_guards.md";
     let output = command().args(["check", broken]).current_dir(repository()).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains(&format!("{broken}:8:3")), "{said}");
-    assert!(said.ends_with("1 file checked, 3 errors\n"), "{said}");
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert!(found.contains(&format!("{broken}:8:3")), "{found}");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "1 file checked, 3 errors\n");
     assert_eq!(output.status.code(), Some(1));
     let served = sop(&[broken]).output().unwrap();
     assert_eq!(served.status.code(), Some(1));

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 
@@ -44,17 +45,8 @@ fn a_walk_is_counted() {
 
 #[test]
 fn a_walk_is_traced() {
-    let collector = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = collector.local_addr().unwrap();
-    let (sender, bodies) = mpsc::sync_channel(64);
-    thread::spawn(move || {
-        for stream in collector.incoming().flatten() {
-            sender.send(collected(stream)).ok();
-        }
-    });
     let mut command = sop(&[DESK, "--no-history"]);
-    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{address}"));
-    command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
+    let bodies = traced(&mut command);
     let mut server = Server::start(command, Way::Stdio(Era::Legacy));
     walk(&mut server);
     // The end of the conversation is the end of its span.
@@ -65,7 +57,22 @@ fn a_walk_is_traced() {
     }
 }
 
-/// The body of one request, which is answered with nothing.
+/// Has a command send its spans to a collector, whose requests come out as they were sent.
+pub(crate) fn traced(command: &mut Command) -> mpsc::Receiver<String> {
+    let collector = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = collector.local_addr().unwrap();
+    let (sender, requests) = mpsc::sync_channel(64);
+    thread::spawn(move || {
+        for stream in collector.incoming().flatten() {
+            sender.send(collected(stream)).ok();
+        }
+    });
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{address}"));
+    command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
+    requests
+}
+
+/// One request, which is answered with nothing.
 fn collected(mut stream: TcpStream) -> String {
     let mut text = String::new();
     let mut part = [0; 16 * 1024];

@@ -102,3 +102,23 @@ fn people_see_no_control_characters() {
     assert!(said.contains("gone") && said.contains("␛[31m"), "{said}");
     assert!(said.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{said:?}");
 }
+
+/// A build server gets a report of files that cannot be used, too.
+#[test]
+fn files_with_errors_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.test.yaml");
+    fs::write(&file, "graph: ./missing.yaml\ntests:\n  - { name: a <b>, tool: t }\n").unwrap();
+    let report = |format: &str| {
+        let output = command().arg("test").arg(&file).args(["--format", format]).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let junit = report("junit");
+    assert!(junit.contains("errors=\"2\"") && junit.contains("<error message="), "{junit}");
+    assert!(junit.contains("missing.yaml") && junit.contains("`expect`"), "{junit}");
+    let json: serde_json::Value = serde_json::from_str(&report("json")).unwrap();
+    assert_eq!(json["failed"], 0, "{json}");
+    assert!(json["problems"].to_string().contains("missing.yaml"), "{json}");
+    assert!(report("human").is_empty());
+}

@@ -50,6 +50,17 @@ fn runs_have_steps_logs_and_the_errors_of_hooks_nobody_waits_for() {
     let replayed =
         command().args(["runs", "replay", id]).arg("--data").arg(&data).output().unwrap();
     assert!(replayed.status.success(), "{}", String::from_utf8_lossy(&replayed.stderr));
+
+    // What it was put around is not there to be called again.
+    let file = file.to_str().unwrap();
+    for refused in [&["runs", "rerun", id, "--yes", "-g", file][..], &["test", "--record", id]] {
+        let refused = command().args(refused).arg("--data").arg(&data).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(1), "{said}");
+        assert!(said.contains("it is a run of a workflow") && said.contains("runs show"), "{said}");
+    }
+    let listed = runs(&["runs", "ls", "--tool", "workflow:audit"]);
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 1, "{listed}");
 }
 
 /// A run inside that of a workflow, which is inside that of another; each knows its neighbours.

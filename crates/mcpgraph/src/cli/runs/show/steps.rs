@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{printable, shortened};
 use mcpgraph_engine::{PauseReason, StepId};
-use mcpgraph_journal::{Payload, StepEnd, StepRecord, StoredEvent};
+use mcpgraph_journal::{Parent, Payload, StepEnd, StepRecord, StoredEvent};
 use mcpgraph_value::Value;
 
 use super::super::text::{Side, count, duration, table};
@@ -20,8 +20,8 @@ pub(super) struct Told {
     pub(super) started: Option<StoredEvent>,
     pub(super) finished: Option<StoredEvent>,
     steps: BTreeMap<StepId, Step>,
-    /// Pauses, what ended them, and outputs that were changed.
-    interventions: Vec<StoredEvent>,
+    /// Pauses, what ended them, and outputs that were changed; before the step of which number.
+    interventions: Vec<(StepId, StoredEvent)>,
     /// Pauses before a step that has not begun yet.
     waiting: u32,
 }
@@ -78,10 +78,10 @@ impl Told {
             }
             StoredEvent::Paused { ref why, .. } => {
                 self.pause(why);
-                self.interventions.push(event);
+                self.interventions.push((self.steps.len() as StepId, event));
             }
             StoredEvent::Resumed { .. } | StoredEvent::OutputChanged { .. } => {
-                self.interventions.push(event);
+                self.interventions.push((self.steps.len() as StepId, event));
             }
         }
     }
@@ -121,7 +121,7 @@ impl Told {
 
     /// The pauses, for programs.
     pub(super) fn pauses(&self) -> Value {
-        self.interventions.iter().map(StoredEvent::to_value).collect::<Vec<_>>().into()
+        self.interventions.iter().map(|(_, event)| event.to_value()).collect::<Vec<_>>().into()
     }
 
     /// Every step, for people.
@@ -137,11 +137,20 @@ impl Told {
         table(heading, &self.steps.values().map(Step::row).collect::<Vec<_>>())
     }
 
-    /// The pauses, for people; nothing if there are none.
-    pub(super) fn pauses_text(&self) -> String {
+    /// The pauses, for people; nothing if there are none. A run that goes on from the record of
+    /// another stands still at that place, where nobody asked for it.
+    pub(super) fn pauses_text(&self, parent: Option<&Parent>) -> String {
+        let is_joint = |(next, event): &(StepId, StoredEvent)| {
+            let is_asked = matches!(event, StoredEvent::Paused { why: PauseReason::Asked, .. });
+            is_asked && parent.is_some_and(|parent| parent.from == *next)
+        };
+        let joint = self.interventions.iter().rposition(is_joint);
         let mut text = String::new();
-        for event in &self.interventions {
+        for (position, (_, event)) in self.interventions.iter().enumerate() {
             let what = match event {
+                StoredEvent::Paused { .. } if joint == Some(position) => {
+                    "what comes before is taken over from the parent".to_owned()
+                }
                 StoredEvent::Paused { why, .. } => match why {
                     PauseReason::Asked => "paused: somebody asked".to_owned(),
                     PauseReason::Stepped => "paused after one step".to_owned(),
@@ -296,7 +305,7 @@ mod tests {
         assert!(lines[1].ends_with("→ b (said 1 line) (paused 2 times)"), "{table}");
         assert!(lines[2].ends_with("not finished (paused 1 time)"), "{table}");
         assert_eq!(
-            told.pauses_text(),
+            told.pauses_text(None),
             "\nat   2.00 ms  paused: somebody asked\nat   2.00 ms  went on after 3.00 s\n\
              at   2.00 ms  paused after `a`\nat   2.00 ms  output of `a` changed to 7\n\
              at   2.00 ms  paused before `b`\n"

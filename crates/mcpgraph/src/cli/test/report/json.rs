@@ -1,6 +1,8 @@
 use std::time::Duration;
 
+use mcpgraph_diagnostics::{Diagnostics, to_json};
 use mcpgraph_value::{Map, Value};
+use serde_json::json;
 
 use super::super::compare::Finding;
 use super::super::execute::{CaseOutcome, SuiteOutcome};
@@ -12,6 +14,13 @@ pub(super) fn report(suites: &[SuiteOutcome]) -> String {
     let mut report = Map::from_iter([("passed", passed), ("failed", failed)]);
     report.insert("files", suites.iter().map(suite).collect::<Vec<Value>>());
     Value::from(report).to_json_pretty() + "\n"
+}
+
+/// The same where files have errors and no test was run.
+pub(super) fn problems(diagnostics: &Diagnostics) -> anyhow::Result<String> {
+    let problems = to_json(diagnostics)["diagnostics"].take();
+    let report = json!({ "passed": 0, "failed": 0, "files": [], "problems": problems });
+    Ok(serde_json::to_string_pretty(&report)? + "\n")
 }
 
 fn suite(suite: &SuiteOutcome) -> Value {

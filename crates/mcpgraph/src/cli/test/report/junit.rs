@@ -1,6 +1,8 @@
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
+use mcpgraph_diagnostics::{Diagnostics, Severity};
+
 use super::super::execute::{CaseOutcome, SuiteOutcome};
 use super::Counts;
 
@@ -10,6 +12,40 @@ pub(super) fn report(suites: &[SuiteOutcome]) -> String {
     // Writing to a text does not fail.
     write_suites(&mut out, suites).unwrap_or_default();
     out
+}
+
+/// The same where files have errors and no test was run: each is a case that could not be.
+pub(super) fn problems(diagnostics: &Diagnostics) -> String {
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    write_problems(&mut out, diagnostics).unwrap_or_default();
+    out
+}
+
+fn write_problems(out: &mut String, diagnostics: &Diagnostics) -> fmt::Result {
+    let errors: Vec<_> =
+        diagnostics.iter().filter(|problem| problem.severity == Severity::Error).collect();
+    let count = errors.len();
+    let numbers = format!("tests=\"{count}\" failures=\"0\" errors=\"{count}\" time=\"0.000\"");
+    writeln!(out, "<testsuites name=\"mcpgraph\" {numbers}>")?;
+    writeln!(out, "  <testsuite name=\"files\" {numbers}>")?;
+    for problem in errors {
+        let place = problem.primary.as_ref().map_or_else(
+            || "file".to_owned(),
+            |label| format!("{}:{}", label.source.name(), label.start().line),
+        );
+        let place = escaped(&place);
+        let message = escaped(&problem.message);
+        let (code, hint) = (problem.code.id(), problem.hint.as_deref().unwrap_or_default());
+        writeln!(out, "    <testcase name=\"{place}\" classname=\"{code}\" time=\"0.000\">")?;
+        writeln!(
+            out,
+            "      <error message=\"{message}\" type=\"{code}\">{}</error>",
+            escaped(hint)
+        )?;
+        writeln!(out, "    </testcase>")?;
+    }
+    writeln!(out, "  </testsuite>")?;
+    writeln!(out, "</testsuites>")
 }
 
 fn write_suites(out: &mut String, suites: &[SuiteOutcome]) -> fmt::Result {
