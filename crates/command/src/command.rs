@@ -28,6 +28,7 @@ pub struct Command {
     pub response: Option<Pipeline>,
     /// What people recognise it by.
     pub(crate) label: Arc<str>,
+    pub(crate) written: Value,
     pub(crate) plan: Plan,
 }
 
@@ -268,6 +269,12 @@ impl Command {
     /// What people recognise it by: the beginning of its template.
     pub fn label(&self) -> &Arc<str> {
         &self.label
+    }
+
+    /// What the author wrote of it besides its backend: two versions that have the same send the
+    /// same for the same arguments, and read the answer in the same way.
+    pub fn written(&self) -> &Value {
+        &self.written
     }
 }
 

@@ -6,6 +6,7 @@ mod http;
 mod program;
 mod response;
 mod templates;
+mod written;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,6 +46,7 @@ pub fn compile(
     }
     Some(Command {
         label: label(def),
+        written: written::written(def),
         plan: plan?,
         response: response.map_or(Some(None), |response| response.map(Some))?,
         output: match def.output.map(|word| word.value) {

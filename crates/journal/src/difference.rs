@@ -7,8 +7,8 @@ use mcpgraph_diagnostics::{printable, shortened};
 use mcpgraph_engine::{Divergence, Event, StepId, StepPath};
 use mcpgraph_value::{Map, Value};
 
-use crate::StoredEvent;
 use crate::compare::{self, told};
+use crate::{StoredEvent, Targets};
 
 /// How many differences of two events are shown.
 const MAX_SHOWN: usize = 12;
@@ -35,10 +35,14 @@ pub struct DivergenceReport {
 }
 
 impl DivergenceReport {
-    /// What a divergence from a record is.
-    pub fn new(divergence: &Divergence, record: &[Event]) -> Self {
-        let recorded = divergence.recorded.as_ref().map(told);
-        let now = divergence.replayed.as_ref().map(told);
+    /// What a divergence from a record is; the events were compared by [`Targets::is_same`].
+    pub fn new(divergence: &Divergence, record: &[Event], targets: &Targets) -> Self {
+        let mut recorded = divergence.recorded.as_ref().map(told);
+        let mut now = divergence.replayed.as_ref().map(told);
+        if let Some((before, after)) = changed_target(divergence, targets) {
+            put_target(&mut recorded, before);
+            put_target(&mut now, after);
+        }
         let mut differences = Vec::new();
         if let (Some(recorded), Some(now)) = (&recorded, &now) {
             differ(recorded, now, &mut String::new(), &mut differences);
@@ -119,6 +123,23 @@ impl DivergenceReport {
             writeln!(text, "  and {more} more").unwrap_or_default();
         }
         text
+    }
+}
+
+/// What the node of a step called and what it calls now, where both events are its beginning.
+fn changed_target<'t>(divergence: &Divergence, targets: &'t Targets) -> Option<&'t (Value, Value)> {
+    match (&divergence.recorded, &divergence.replayed) {
+        (
+            Some(Event::StepStarted { step, path, node, .. }),
+            Some(Event::StepStarted { path: same_path, node: same_node, .. }),
+        ) if path == same_path && node == same_node => targets.of(*step),
+        _ => None,
+    }
+}
+
+fn put_target(told: &mut Option<Value>, target: &Value) {
+    if let Some(Value::Object(members)) = told {
+        members.make_mut().insert("target", target.clone());
     }
 }
 

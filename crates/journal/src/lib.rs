@@ -12,6 +12,7 @@
 //!
 //! It must not know how runs are executed, HTTP or the command line.
 
+mod callers;
 mod codec;
 mod common;
 pub mod compare;
@@ -27,6 +28,7 @@ mod keys;
 mod layout;
 mod liveness;
 mod mask;
+mod nodes;
 mod numbers;
 mod options;
 mod origin;
@@ -37,6 +39,7 @@ mod recorder;
 mod request;
 mod stored;
 mod summary;
+mod targets;
 mod tracker;
 mod transfer;
 mod write;
@@ -65,4 +68,5 @@ pub use stored::{Payload, StoredError, StoredEvent, Truncated};
 pub use summary::{
     Changes, Filter, Listing, NodeStats, Reached, RunStatus, RunSummary, StepEnd, StepRecord,
 };
+pub use targets::Targets;
 pub use transfer::exported_events;

@@ -7,7 +7,7 @@ use mcpgraph_engine::{Event, StepId};
 use mcpgraph_gateway::attend;
 use mcpgraph_journal::{
     DivergenceReport, Filter, Journal, JournalError, Origin, Parent, Payload, RunId, RunStatus,
-    RunSummary, StoredEvent, compare,
+    RunSummary, StoredEvent, Targets, compare,
 };
 use mcpgraph_mcp::server::Call;
 use mcpgraph_runtime::{Execution, Fork, ForkError, Record};
@@ -180,7 +180,7 @@ fn not_forked(error: &ForkError, events: &[Event], run: &RunSummary, from: StepI
     let failure = Failure::new(codes::TOOLKIT_NOT_CONTINUED, message);
     match error {
         ForkError::Diverged(divergence) => {
-            let report = DivergenceReport::new(divergence, events);
+            let report = DivergenceReport::new(divergence, events, &Targets::default());
             failure.with("divergence", json!(report.to_value())).with(
                 "suggestion",
                 "the tool was changed since: go on from an earlier step, or on the version that \

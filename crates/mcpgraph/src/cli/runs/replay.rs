@@ -11,6 +11,7 @@ use super::super::args::runs::ReplayArgs;
 use super::super::draw;
 use super::nature::Nature;
 use super::text::count;
+use super::version::Calls;
 use super::{Exit, Runs, failed, output, print, version};
 use crate::load::Servers;
 
@@ -30,30 +31,51 @@ pub(super) fn replay(args: &ReplayArgs, runs: &Runs, json: bool) -> anyhow::Resu
     let Some(graph) = loaded.graph else { return Ok(Exit::of(&loaded.diagnostics)) };
     let tool = draw::find(&graph, &run.tool)?;
     let events = runs.record(&run, &tool)?;
-    let record = Record { graph, tool, events: &events, is_same: &compare::is_same };
-    let divergence = without_world().replay(&record).err();
-    let report = divergence.map(|divergence| DivergenceReport::new(&divergence, &events));
-    if json {
-        print(&document(&run, &events, report.as_ref()))?;
+    let calls = if args.files.graph.is_some() {
+        Calls::compare(runs, &run, &events, &graph)?
     } else {
-        output::data(&text(&run, &events, report.as_ref()))?;
+        Calls::same()
+    };
+    let is_same = |recorded: &Event, now: &Event| calls.targets.is_same(recorded, now);
+    let record = Record { graph, tool, events: &events, is_same: &is_same };
+    let divergence = without_world().replay(&record).err();
+    let report =
+        divergence.map(|divergence| DivergenceReport::new(&divergence, &events, &calls.targets));
+    if json {
+        print(&document(&run, &events, &calls, report.as_ref()))?;
+    } else {
+        output::data(&text(&run, &events, &calls, report.as_ref()))?;
     }
     Ok(if report.is_some() { Exit::Failure } else { Exit::Success })
 }
 
-fn document(run: &RunSummary, events: &[Event], report: Option<&DivergenceReport>) -> Value {
+fn document(
+    run: &RunSummary,
+    events: &[Event],
+    calls: &Calls,
+    report: Option<&DivergenceReport>,
+) -> Value {
     let mut document = Map::new();
     document.insert("run", run.to_value());
     document.insert("same", report.is_none());
     document.insert("complete", is_complete(events));
     document.insert("masked", is_masked(events));
+    document.insert("targetsCompared", calls.unknown.is_none());
+    if let Some(note) = calls.note() {
+        document.insert("note", note);
+    }
     if let Some(report) = report {
         document.insert("divergence", report.to_value());
     }
     document.into()
 }
 
-fn text(run: &RunSummary, events: &[Event], report: Option<&DivergenceReport>) -> String {
+fn text(
+    run: &RunSummary,
+    events: &[Event],
+    calls: &Calls,
+    report: Option<&DivergenceReport>,
+) -> String {
     let mut parts = vec![match report {
         None => format!("same: {} happened again\n", count(events.len(), "event")),
         Some(report) => report.text(),
@@ -69,6 +91,7 @@ fn text(run: &RunSummary, events: &[Event], report: Option<&DivergenceReport>) -
         };
         parts.push(format!("the record goes as far as {end}: the run {status}\n"));
     }
+    parts.extend(calls.note().map(|note| note + "\n"));
     if let (Some(parent), Some(step)) =
         (&run.origin.parent, report.and_then(DivergenceReport::step))
         && step < parent.from

@@ -18,6 +18,7 @@ use super::super::run::Show;
 use super::super::{draw, usage};
 use super::replay::without_world;
 use super::text::count;
+use super::version::Calls;
 use super::{Exit, Runs, failed, no_step, output, version};
 
 /// How a new run begins.
@@ -26,6 +27,14 @@ enum Beginning {
     Anew(Value),
     /// With what the record says up to a step.
     Recalled(Box<Fork>),
+}
+
+/// What a record is followed on.
+struct Version<'v> {
+    graph: &'v Arc<Graph>,
+    tool: &'v Arc<Tool>,
+    /// Whether it is the recorded version, which calls what was called.
+    is_recorded: bool,
 }
 
 /// Starts a new run that goes on from the record of another.
@@ -52,7 +61,8 @@ pub(super) fn rerun(
     let beginning = if args.from == 0 && changes.is_empty() {
         Beginning::Anew(recorded_input(runs, &parent)?)
     } else {
-        Beginning::Recalled(Box::new(recall(runs, &parent, &graph, &tool, args.from, changes)?))
+        let version = Version { graph: &graph, tool: &tool, is_recorded: args.recorded };
+        Beginning::Recalled(Box::new(recall(runs, &parent, &version, args.from, changes)?))
     };
     let effects = match &beginning {
         Beginning::Anew(input) => {
@@ -115,21 +125,27 @@ fn recorded_input(runs: &Runs, run: &RunSummary) -> anyhow::Result<Value> {
 fn recall(
     runs: &Runs,
     run: &RunSummary,
-    graph: &Arc<Graph>,
-    tool: &Arc<Tool>,
+    version: &Version<'_>,
     from: u64,
     changes: Vec<(Arc<str>, Value)>,
 ) -> anyhow::Result<Fork> {
+    let Version { graph, tool, is_recorded } = version;
     let events = runs.record(run, tool)?;
+    let calls =
+        if *is_recorded { Calls::same() } else { Calls::compare(runs, run, &events, graph)? };
+    if let Some(note) = calls.note() {
+        output::say(&(note + "\n"));
+    }
+    let is_same = |recorded: &Event, now: &Event| calls.targets.is_same(recorded, now);
     let record = Record {
         graph: Arc::clone(graph),
         tool: Arc::clone(tool),
         events: &events,
-        is_same: &compare::is_same,
+        is_same: &is_same,
     };
     let fork = without_world().fork(&record, from, changes).map_err(|error| match error {
         ForkError::Diverged(divergence) => {
-            output::say(&DivergenceReport::new(&divergence, &events).text());
+            output::say(&DivergenceReport::new(&divergence, &events, &calls.targets).text());
             failed(format!(
                 "the graph does something else before step {from}; go on from an earlier step, or \
                  on the recorded version with --recorded"

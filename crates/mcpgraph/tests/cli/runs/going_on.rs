@@ -1,6 +1,9 @@
+use std::fs;
+
 use serde_json::{Value, json};
 
 use super::{Store, changed, empty, graph, step_of};
+use crate::product::beside;
 
 /// Types `runs rerun`; what it says and its result.
 fn rerun(store: &Store, arguments: &[&str]) -> (String, Value) {
@@ -100,7 +103,7 @@ fn the_current_file_or_the_recorded_version_is_executed() {
     }
     assert_eq!(rerun(&store, &[&first, "--from", "2", "--recorded"]).1, 10);
     // Without a current file the recorded one says where its servers are.
-    std::fs::remove_file(file).unwrap();
+    fs::remove_file(file).unwrap();
     let second = store.record(&graph(), "everything", &empty());
     let (said, result) = rerun(&store, &[&second, "--recorded", "--yes"]);
     assert_eq!(result["sum"], 14, "{said}");
@@ -135,4 +138,29 @@ fn what_cannot_be_gone_on_from_is_said() {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert_eq!(store.listed(&[]), [id]);
+}
+
+/// An output that came from elsewhere is not taken over.
+#[test]
+fn what_was_called_before_the_step_is_what_is_called_now() {
+    let store = Store::new();
+    let text = fs::read_to_string(beside("graphs/targets.yaml")).unwrap();
+    let first = store.record(&store.graph("first.yaml", &text), "outer", &empty());
+    let each = step_of(&store.json(&["show", &first]), "each").to_string();
+    let changed = text.replacen(
+        "demo, tool: echo, args: { value: 1 }",
+        "demo, tool: fail, args: { value: 1 }",
+        1,
+    );
+    assert_ne!(text, changed);
+    let changed = store.graph("changed.yaml", &changed);
+    let changed = changed.to_str().unwrap();
+    let (code, said) = store.failing(&["rerun", &first, "-g", changed, "--from", &each, "--yes"]);
+    assert!(code == 1 && said.contains("/target/tool"), "{said}");
+    assert!(said.contains("something else before step"), "{said}");
+    assert_eq!(store.listed(&[]), [&*first], "nothing was executed");
+    // The step itself and what follows may be changed.
+    let one = step_of(&store.json(&["show", &first]), "first").to_string();
+    let said = store.typed(&["runs", "rerun", &first, "-g", changed, "--from", &one, "--yes"]);
+    assert!(said.err.contains("goes on from"), "{}", said.err);
 }

@@ -131,3 +131,83 @@ fn a_file_without_the_tool_or_with_errors_cannot_be_used() {
     let (code, _) = store.failing(&["replay", &id, "-g", "missing.yaml"]);
     assert_eq!(code, 3);
 }
+
+/// What nodes call stands in the graph, not in the events.
+#[test]
+fn what_nodes_call_is_compared() {
+    let store = Store::new();
+    let file = beside("graphs/targets.yaml");
+    let id = store.record(&file, "outer", &empty());
+    let text = fs::read_to_string(file).unwrap();
+    let cases = fs::read_to_string(beside("cases/targets.json")).unwrap();
+    let cases: Vec<Value> = serde_json::from_str(&cases).unwrap();
+    assert!(!cases.is_empty());
+    for case in cases {
+        let (title, from) = (case["title"].as_str().unwrap(), case["from"].as_str().unwrap());
+        assert!(text.contains(from), "{title}");
+        let changed = text.replacen(from, case["to"].as_str().unwrap(), 1);
+        let changed = store.graph("changed.yaml", &changed);
+        let typed = ["runs", "replay", &id, "-g", changed.to_str().unwrap()];
+        let said = store.typed(&[&typed[..], &["--json"]].concat());
+        let document: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(document["targetsCompared"], true, "{title}");
+        let differences = case["differences"].as_array().unwrap();
+        if differences.is_empty() {
+            assert_eq!((said.code, &document["same"]), (0, &json!(true)), "{title}: {document}");
+            continue;
+        }
+        assert_eq!((said.code, &document["same"]), (1, &json!(false)), "{title}: {document}");
+        let divergence = &document["divergence"];
+        assert_eq!(divergence["differences"], case["differences"], "{title}");
+        assert_eq!(divergence["node"], case["node"], "{title}");
+        assert_eq!(divergence["recorded"]["type"], "stepStarted", "{title}");
+
+        let said = store.typed(&typed).out;
+        let node = case["node"].as_str().unwrap();
+        let head = format!("different at step {} `{node}`", divergence["step"]);
+        assert!(said.starts_with(&head), "{title}: {said}");
+        for difference in differences {
+            let lines = format!(
+                "  {}\n    recorded  {}\n    now       {}\n",
+                difference["pointer"].as_str().unwrap(),
+                difference["recorded"],
+                difference["now"]
+            );
+            assert!(said.contains(&lines), "{title}: {said}");
+        }
+    }
+}
+
+#[test]
+fn it_is_said_if_what_nodes_called_is_not_known() {
+    let here = Store::new();
+    let file = beside("graphs/targets.yaml");
+    let id = here.record(&file, "outer", &empty());
+    let exported: Value = serde_json::from_str(&here.runs(&["export", &id])).unwrap();
+    let file = file.to_str().unwrap();
+    for (definition, why) in [
+        (Value::Null, "was not kept"),
+        (json!("tools: {"), "cannot be compiled any more"),
+        (json!("server: { name: x, version: '1' }\ntools: []\n"), "has no `outer`"),
+    ] {
+        let there = Store::new();
+        let mut document = exported.clone();
+        document["definition"] = definition;
+        let run = there.graph("run.json", &document.to_string());
+        there.runs(&["import", run.to_str().unwrap()]);
+        let said = there.runs(&["replay", &id, "-g", file]);
+        let (first, note) = said.split_once('\n').unwrap();
+        assert!(first.starts_with("same: "), "{said}");
+        assert!(note.starts_with("whether nodes call what they called"), "{said}");
+        assert!(note.contains(why), "{said}");
+        let document = there.json(&["replay", &id, "-g", file]);
+        assert_eq!(
+            (&document["same"], &document["targetsCompared"]),
+            (&json!(true), &json!(false))
+        );
+        assert!(document["note"].as_str().unwrap().contains(why), "{document}");
+
+        let said = there.typed(&["runs", "rerun", &id, "-g", file, "--from", "2", "--yes"]);
+        assert!(said.code == 0 && said.err.contains(why), "{}", said.err);
+    }
+}
