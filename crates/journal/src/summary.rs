@@ -160,8 +160,8 @@ pub struct StepEnd {
 /// How the executions of a node went.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeStats {
-    /// The tool that was called. A record does not say which tool a `graph` node calls: what that
-    /// does stands under the way there, `outer › node`.
+    /// The tool whose node it is. Where it is not known which tool a `graph` node called, what that
+    /// did stands under the way there, `outer › node`.
     pub tool: Arc<str>,
     /// The node.
     pub node: Arc<str>,

@@ -1,13 +1,16 @@
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_engine::StepPath;
+use mcpgraph_graph::{Digest, Graph, Kind};
 
 use super::events::RunReader;
 use super::list::visit;
+use crate::callers::Callers;
 use crate::codec::{names, outline};
+use crate::nodes::Nodes;
 use crate::{Filter, Journal, JournalError, NodeStats};
 
 /// The type of nodes that call another tool of the graph.
@@ -20,69 +23,52 @@ struct Executions {
     errors: u64,
 }
 
-/// A step that has begun.
-struct Open {
+/// Where a node belongs: the tool that was called, and the `graph` nodes on the way from there.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Way {
     tool: Arc<str>,
-    node: String,
-    began: u64,
+    calls: Vec<String>,
+    /// The version that says what those nodes call; of a tool's own nodes it does not matter.
+    definition: Option<Digest>,
 }
 
-/// The `graph` nodes that a run went through, and what their steps count for.
-#[derive(Default)]
-struct Callers(HashMap<Box<[u32]>, Arc<str>>);
-
-impl Callers {
-    fn call(&mut self, path: &StepPath, tool: Arc<str>) {
-        self.0.insert(path.positions().into(), tool);
-    }
-
-    /// What a step counts for; none if it is the run's own. Loops may be around it.
-    fn tool_of(&self, path: &StepPath) -> Option<&Arc<str>> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let positions = path.positions();
-        (1..positions.len()).rev().find_map(|length| self.0.get(&positions[..length]))
-    }
+/// A step that has begun.
+struct Open {
+    way: Arc<Way>,
+    node: String,
+    began: u64,
 }
 
 impl Journal {
     /// How the nodes went in the runs a filter wants, the slowest first: by the time nineteen of
     /// twenty executions took.
-    pub fn stats(&self, filter: &Filter) -> Result<Vec<NodeStats>, JournalError> {
+    ///
+    /// `compile` gives the graph of a recorded text, if it can: that says which tools `graph` nodes
+    /// call. It is asked once for each version that has some on the way of a run.
+    pub fn stats(
+        &self,
+        filter: &Filter,
+        mut compile: impl FnMut(&str) -> Option<Arc<Graph>>,
+    ) -> Result<Vec<NodeStats>, JournalError> {
+        let executions = self.executions(filter)?;
+        let mut graphs = HashMap::new();
+        for digest in executions.keys().filter_map(|(way, _)| way.definition) {
+            if let Entry::Vacant(place) = graphs.entry(digest) {
+                let text = self.definition(digest)?;
+                place.insert(text.and_then(|text| compile(&text)));
+            }
+        }
+        let known: HashMap<Digest, Nodes<'_>> = graphs
+            .iter()
+            .filter_map(|(digest, graph)| Some((*digest, Nodes::of(graph.as_ref()?))))
+            .collect();
         let mut nodes: HashMap<(Arc<str>, String), Executions> = HashMap::new();
-        self.read(|connection| {
-            visit(connection, &self.store, filter, |no, run| {
-                let mut open: HashMap<u64, Open> = HashMap::new();
-                let mut callers = Callers::default();
-                // What was taken over from another run is counted there.
-                let first = run.origin.parent.map_or(0, |parent| parent.from);
-                RunReader::new(connection, no).lines(0, |_, line| {
-                    let event = outline(line)?;
-                    match event.name.as_str() {
-                        names::STEP => {
-                            let (began, path) = (event.began(), event.path()?);
-                            let tool = callers.tool_of(&path).unwrap_or(&run.tool).clone();
-                            if event.kind == GRAPH {
-                                callers.call(&path, format!("{tool} › {}", event.node).into());
-                            }
-                            if event.step >= first {
-                                open.insert(event.step, Open { tool, node: event.node, began });
-                            }
-                        }
-                        names::DONE | names::FAILED => {
-                            if let Some(Open { tool, node, began }) = open.remove(&event.step) {
-                                let node = nodes.entry((tool, node)).or_default();
-                                node.micros.push(event.at.saturating_sub(began));
-                                node.errors += u64::from(event.name == names::FAILED);
-                            }
-                        }
-                        _ => {}
-                    }
-                    Ok(ControlFlow::Continue(()))
-                })
-            })
-        })?;
+        for ((way, node), executions) in executions {
+            let known = way.definition.and_then(|digest| known.get(&digest));
+            let all = nodes.entry((way.end(known), node)).or_default();
+            all.micros.extend(executions.micros);
+            all.errors += executions.errors;
+        }
         let mut stats: Vec<NodeStats> = nodes
             .into_iter()
             .map(|((tool, node), mut executions)| {
@@ -102,6 +88,67 @@ impl Journal {
             (b.p95, b.max, &a.tool, &a.node).cmp(&(a.p95, a.max, &b.tool, &b.node))
         });
         Ok(stats)
+    }
+
+    /// What the executions of each node took, by the way there.
+    fn executions(
+        &self,
+        filter: &Filter,
+    ) -> Result<HashMap<(Arc<Way>, String), Executions>, JournalError> {
+        let mut nodes: HashMap<(Arc<Way>, String), Executions> = HashMap::new();
+        self.read(|connection| {
+            visit(connection, &self.store, filter, |no, run| {
+                let own = Arc::new(Way { tool: run.tool, calls: Vec::new(), definition: None });
+                let mut open: HashMap<u64, Open> = HashMap::new();
+                let mut callers: Callers<Arc<Way>> = Callers::new();
+                // What was taken over from another run is counted there.
+                let first = run.origin.parent.map_or(0, |parent| parent.from);
+                RunReader::new(connection, no).lines(0, |_, line| {
+                    let event = outline(line)?;
+                    match event.name.as_str() {
+                        names::STEP => {
+                            let (began, path) = (event.began(), event.path()?);
+                            let way = Arc::clone(callers.around(&path).unwrap_or(&own));
+                            let called = (event.kind == GRAPH)
+                                .then(|| Arc::new(way.to(&event.node, run.definition)));
+                            callers.began(&path, called);
+                            if event.step >= first {
+                                open.insert(event.step, Open { way, node: event.node, began });
+                            }
+                        }
+                        names::DONE | names::FAILED => {
+                            if let Some(Open { way, node, began }) = open.remove(&event.step) {
+                                let node = nodes.entry((way, node)).or_default();
+                                node.micros.push(event.at.saturating_sub(began));
+                                node.errors += u64::from(event.name == names::FAILED);
+                            }
+                        }
+                        _ => {}
+                    }
+                    Ok(ControlFlow::Continue(()))
+                })
+            })
+        })?;
+        Ok(nodes)
+    }
+}
+
+impl Way {
+    /// On through a `graph` node.
+    fn to(&self, node: &str, definition: Option<Digest>) -> Self {
+        let mut calls = self.calls.clone();
+        calls.push(node.to_owned());
+        Self { tool: Arc::clone(&self.tool), calls, definition }
+    }
+
+    /// The tool it leads to, or the way itself where nobody knows.
+    fn end(&self, known: Option<&Nodes<'_>>) -> Arc<str> {
+        self.calls.iter().fold(Arc::clone(&self.tool), |tool, node| {
+            match known.and_then(|nodes| nodes.kind(&tool, node)) {
+                Some(Kind::Graph { tool, .. }) => Arc::clone(tool),
+                _ => format!("{tool} › {node}").into(),
+            }
+        })
     }
 }
 

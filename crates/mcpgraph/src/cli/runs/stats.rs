@@ -3,16 +3,17 @@ use mcpgraph_value::{Map, Value};
 
 use super::super::args::runs::{StatsArgs, When};
 use super::text::{Side, duration, table};
-use super::{Exit, Runs, output, print};
+use super::{Exit, Runs, output, print, version};
 
 /// Shows how nodes went, the slowest first.
 pub(super) fn stats(args: &StatsArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
-    let nodes = runs.journal.stats(&Filter {
+    let filter = Filter {
         tool: args.tool.clone(),
         since: args.since.map(When::moment),
         limit: usize::MAX,
         ..Filter::default()
-    })?;
+    };
+    let nodes = runs.journal.stats(&filter, |text| version::of_text(text).graph)?;
     if json {
         let nodes: Vec<Value> = nodes.iter().map(NodeStats::to_value).collect();
         print(&Map::from_iter([("nodes", nodes)]).into())?;
