@@ -35,7 +35,7 @@ pub enum ErrorKind {
     Unavailable,
     /// The node took longer than its `timeoutMs`.
     Timeout,
-    /// A limit of the run was reached.
+    /// A limit was reached: of the run, which ends by it, or of what a single node takes or gives.
     Limit,
     /// No condition of a switch held and it has no default.
     NoRoute,
@@ -217,10 +217,12 @@ impl ErrorKind {
         }
     }
 
-    /// Whether a node's `onError` may catch it. A limit of the run, the caller's leaving and a
-    /// script that stops the call end the run whatever its author wrote.
+    /// Whether a node's `onError` may catch it. The caller's leaving and a script that stops the
+    /// call end the run whatever its author wrote. So does a limit of the whole run, which is no
+    /// failure of a node and never comes here; a limit that does is one of what a single node takes
+    /// or gives.
     pub(crate) fn is_catchable(self) -> bool {
-        !matches!(self, Self::Limit | Self::Cancelled | Self::HookBlocked)
+        !matches!(self, Self::Cancelled | Self::HookBlocked)
     }
 
     /// Whether another attempt is worth it, by what the author wrote in `retry.on`.

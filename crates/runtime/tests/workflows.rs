@@ -55,7 +55,7 @@ fn runtime() -> Runtime {
 fn workflow(nodes: &str) -> (Arc<Graph>, Arc<Tool>) {
     let text = format!(
         "server: {{name: t, version: '1'}}\nworkflows:\n- name: w\n  workflowType: tools/call\n  \
-         nodes:\n{nodes}\n  - {{id: end, type: end}}\n"
+         executionLimits: {{maxPayloadBytes: 65536}}\n  nodes:\n{nodes}\n  - {{id: end, type: end}}\n"
     );
     let graph = compile::compile(&text).unwrap();
     let tool = Arc::clone(graph.runnable("workflow:w").unwrap());
@@ -117,6 +117,27 @@ async fn branches_that_end_by_themselves_come_first() {
     let (finished, events) = run(nodes, "x").await;
     assert!(finished.outcome.is_ok(), "{finished:?}");
     assert_eq!(ended(&events), ["start", "side", "deeper", "other", "call", "after", "end"]);
+}
+
+/// A hook that gives too much has failed, and what it gave is not taken.
+#[tokio::test]
+async fn what_a_failed_hook_gave_changes_nothing() {
+    for script in [
+        "return { request: {}, response: { much: 'x'.repeat(100000) } }",
+        "return { request: {}, response: 1 }",
+    ] {
+        let nodes = format!(
+            "
+  - {{id: start, type: start, next: before}}
+  - {{id: before, type: hook, hook: {{onError: continue, script: \"{script}\"}}, next: call}}
+  - {{id: call, type: mcp-call, next: end}}"
+        );
+        let (finished, events) = run(&nodes, "x").await;
+        assert_eq!(ended(&events), ["start", "before!", "call", "end"]);
+        let response = finished.outcome.unwrap();
+        let asked = response.pointer("/asked/params/name").and_then(Value::as_str);
+        assert_eq!(asked, Some("x"), "{response}");
+    }
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use mcpgraph_graph::{Hook, Kind, Target};
 use mcpgraph_value::{Map, Value};
 
 use super::Run;
+use super::steps::check_payload;
 use crate::{ErrorKind, RunError, ScopeView, TaskId};
 
 const REQUEST: &str = "request";
@@ -89,13 +90,23 @@ impl Run {
 
     /// A script or an expression gave its value, which in a workflow may change what flows.
     pub(super) fn computed(&mut self, id: TaskId, output: Value, now: Duration) {
+        let limit = self.limits.payload_bytes;
         let Some(scope) = self.scope_of(id) else { return };
         let is_flow = matches!(scope.body.nodes[scope.body.start].kind, Kind::Start);
-        let taken = if is_flow { take(&mut scope.view, &output) } else { Ok(()) };
-        match taken {
-            Ok(()) => self.succeed(id, output, now),
-            Err(error) => self.fail(id, error, now),
+        if is_flow {
+            // What is refused changes nothing: the flow may go on without it.
+            let bytes = scope.view.added_bytes(&output);
+            let too_large = check_payload("output", &output, bytes, limit);
+            let mut view = scope.view.clone();
+            match too_large.map_or_else(|| take(&mut view, &output), Err) {
+                Ok(()) => scope.view = view,
+                Err(error) => {
+                    self.fail(id, error, now);
+                    return;
+                }
+            }
         }
+        self.succeed(id, output, now);
     }
 
     fn scope_of(&mut self, id: TaskId) -> Option<&mut super::LiveScope> {

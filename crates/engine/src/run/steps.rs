@@ -458,7 +458,12 @@ fn check_schema(schema: &Schema, value: &Value) -> Result<(), String> {
 }
 
 /// Whether an input or output is small and flat enough. One that adds no bytes has been looked at.
-fn check_payload(what: &str, value: &Value, bytes: usize, limit: usize) -> Option<RunError> {
+pub(super) fn check_payload(
+    what: &str,
+    value: &Value,
+    bytes: usize,
+    limit: usize,
+) -> Option<RunError> {
     if bytes > limit {
         return Some(RunError::new(
             ErrorKind::Limit,

@@ -5,15 +5,15 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use mcpgraph_engine::{ErrorKind, RunError};
-use mcpgraph_runtime::{EffectCall, Effects};
-use mcpgraph_upstream::{NodeOutput, output_of};
+use mcpgraph_runtime::{EffectCall, Effects, failed_call};
+use mcpgraph_upstream::{NodeOutput, UpstreamError, output_of};
 use mcpgraph_value::Value;
 
 /// Answers by `server.tool`, in order; the last one is given again and again.
 ///
 /// An answer is a result of `tools/call`; `{"echo": true}` gives the arguments back, `{"delayMs":
-/// n, "then": answer}` takes its time, and `{"unavailable": text}` and `{"protocol": {code,
-/// message, data}}` are failures. A person, asked as `a person`, gives an `{"output": answer}`, has
+/// n, "then": answer}` takes its time, and `{"unavailable": text}`, `{"longerThan": bytes}` and
+/// `{"protocol": {code, message, data}}` are failures. A person, asked as `a person`, gives an `{"output": answer}`, has
 /// `declined`, is `unanswered`, or `never` answers.
 pub(crate) struct Scripted(Mutex<HashMap<String, Vec<Value>>>);
 
@@ -53,6 +53,11 @@ impl Effects for Scripted {
         }
         if let Some(text) = answer.get("unavailable").and_then(Value::as_str) {
             return Err(RunError::new(ErrorKind::Unavailable, text));
+        }
+        if let Some(limit) = answer.get("longerThan").and_then(Value::as_i64) {
+            let limit = usize::try_from(limit).unwrap_or_default();
+            let (server, what) = ("s".into(), call.target.to_string());
+            return Err(failed_call(&UpstreamError::TooLarge { server, what, limit }));
         }
         if let Some(error) = answer.get("protocol") {
             let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();

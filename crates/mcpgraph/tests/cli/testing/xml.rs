@@ -91,7 +91,7 @@ fn people_see_no_control_characters() {
     let text = format!(
         "graph: {}/examples/orders.yaml\ntests:\n  - name: \"\\e[2Jgone\\u202e\"\n    \
          tool: order_status\n    input: {{ id: x }}\n    \
-         mocks: {{ look: {{ error: {{ kind: limit, message: \"\\e[31m\" }} }} }}\n    \
+         mocks: {{ look: {{ error: {{ kind: cancelled, message: \"\\e[31m\" }} }} }}\n    \
          expect: {{}}\n",
         repository().display()
     );
