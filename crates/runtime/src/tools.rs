@@ -80,6 +80,7 @@ pub fn failed_call(error: &UpstreamError) -> RunError {
     let (kind, data) = match error {
         UpstreamError::Unavailable { .. }
         | UpstreamError::UnknownServer { .. }
+        | UpstreamError::Disabled { .. }
         | UpstreamError::Broken { .. } => (ErrorKind::Unavailable, None),
         UpstreamError::Timeout { .. } => (ErrorKind::Timeout, None),
         UpstreamError::Cancelled { .. } => (ErrorKind::Cancelled, None),

@@ -1,5 +1,6 @@
 //! From the configuration's words to ours.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -8,10 +9,34 @@ use mcpgraph_mcp::client::{HttpConfig, HttpKind, StdioConfig, TransportConfig};
 
 use crate::ServerSpec;
 
-/// The servers of a file that may be used, by name.
-pub fn specs(servers: &[ServerDef]) -> IndexMap<String, ServerSpec> {
-    let usable = servers.iter().filter(|server| !server.disabled);
-    usable.map(|server| (server.name.to_string(), ServerSpec::from(server))).collect()
+/// The servers of a configuration.
+#[derive(Default)]
+pub struct Specs {
+    /// Those that may be used, by name.
+    pub(crate) usable: IndexMap<String, ServerSpec>,
+    /// The names of those that are left alone: who calls one is told that, and not that it is
+    /// unknown.
+    pub(crate) disabled: BTreeSet<String>,
+}
+
+/// The servers of a file.
+pub fn specs(servers: &[ServerDef]) -> Specs {
+    let mut specs = Specs::default();
+    for server in servers {
+        let name = server.name.to_string();
+        if server.disabled {
+            specs.disabled.insert(name);
+        } else {
+            specs.usable.insert(name, server.into());
+        }
+    }
+    specs
+}
+
+impl From<IndexMap<String, ServerSpec>> for Specs {
+    fn from(usable: IndexMap<String, ServerSpec>) -> Self {
+        Self { usable, ..Self::default() }
+    }
 }
 
 impl From<&ServerDef> for ServerSpec {

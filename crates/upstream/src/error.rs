@@ -78,6 +78,12 @@ pub enum UpstreamError {
         /// How.
         reason: String,
     },
+    /// The configuration says that it is not to be used.
+    #[error("server `{server}` is disabled")]
+    Disabled {
+        /// The server.
+        server: Arc<str>,
+    },
     /// There is no such server.
     #[error("there is no server `{server}`")]
     UnknownServer {
@@ -98,7 +104,8 @@ impl UpstreamError {
             | Self::Protocol { server, .. }
             | Self::Tool { server, .. }
             | Self::TooLarge { server, .. }
-            | Self::Broken { server, .. } => server,
+            | Self::Broken { server, .. }
+            | Self::Disabled { server } => server,
             Self::UnknownServer { server, .. } => server,
         }
     }
@@ -113,6 +120,7 @@ impl UpstreamError {
             Self::Tool { .. } => "tool",
             Self::TooLarge { .. } => "too_large",
             Self::Broken { .. } => "broken",
+            Self::Disabled { .. } => "disabled",
             Self::UnknownServer { .. } => "unknown_server",
         }
     }
@@ -138,6 +146,9 @@ impl UpstreamError {
             }
             Self::Broken { server, .. } => {
                 format!("update `mcpServers.{server}`, or try it with another protocol era")
+            }
+            Self::Disabled { server } => {
+                format!("take `disabled` out of `mcpServers.{server}`, or call another server")
             }
             Self::UnknownServer { nearest: Some(nearest), .. } => {
                 format!("did you mean `{nearest}`?")

@@ -21,7 +21,7 @@ mod status;
 mod upstreams;
 
 pub use catalogue::{ItemInfo, ToolInfo};
-pub use config::specs;
+pub use config::{Specs, specs};
 pub use context::{CallContext, CallResult, Change, Changed, Requests};
 pub use error::UpstreamError;
 pub use health::HealthOptions;

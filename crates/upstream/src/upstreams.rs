@@ -21,7 +21,7 @@ use crate::error::millis;
 use crate::rounds::{MAX_ROUNDS, Questions};
 use crate::server::Server;
 use crate::status::ServerStatus;
-use crate::{CallContext, CallResult, Change, Changed, ServerSpec, UpstreamError, UpstreamOptions};
+use crate::{CallContext, CallResult, Change, Changed, Specs, UpstreamError, UpstreamOptions};
 
 /// How many changes wait for a slow listener before the oldest are lost to it.
 const CHANGES: usize = 256;
@@ -33,6 +33,8 @@ const MAX_PAGES: usize = 1000;
 /// The servers of a configuration.
 pub struct Upstreams {
     servers: RwLock<IndexMap<String, Arc<Server>>>,
+    /// The names of those that the configuration leaves alone.
+    disabled: RwLock<Arc<BTreeSet<String>>>,
     options: Arc<UpstreamOptions>,
     changes: broadcast::Sender<Change>,
 }
@@ -50,9 +52,10 @@ struct PageParams<'a> {
 
 impl Upstreams {
     /// The servers by name. None is started before it is used.
-    pub fn new(specs: IndexMap<String, ServerSpec>, options: UpstreamOptions) -> Self {
+    pub fn new(specs: impl Into<Specs>, options: UpstreamOptions) -> Self {
         let upstreams = Self {
             servers: RwLock::default(),
+            disabled: RwLock::default(),
             options: Arc::new(options),
             changes: broadcast::Sender::new(CHANGES),
         };
@@ -82,6 +85,7 @@ impl Upstreams {
     pub fn pinned(&self) -> Self {
         Self {
             servers: RwLock::new(self.servers.read().clone()),
+            disabled: RwLock::new(self.disabled.read().clone()),
             options: self.options.clone(),
             changes: self.changes.clone(),
         }
@@ -89,11 +93,13 @@ impl Upstreams {
 
     /// Takes another configuration. A server whose definition did not change keeps running; one
     /// that is gone or changed ends when nobody has it pinned and the calls under way are done.
-    pub fn replace(&self, specs: IndexMap<String, ServerSpec>) {
+    pub fn replace(&self, specs: impl Into<Specs>) {
+        let Specs { usable, disabled } = specs.into();
+        *self.disabled.write() = Arc::new(disabled);
         let mut servers = self.servers.write();
         let old = std::mem::take(&mut *servers);
         let mut replaced = Vec::new();
-        for (name, spec) in specs {
+        for (name, spec) in usable {
             let server = match old.get(&name) {
                 Some(server) if server.spec == spec => server.clone(),
                 before => {
@@ -272,9 +278,12 @@ impl Upstreams {
 
     fn server(&self, name: &str) -> Result<Arc<Server>, UpstreamError> {
         let servers = self.servers.read();
-        servers.get(name).cloned().ok_or_else(|| UpstreamError::UnknownServer {
-            server: name.to_owned(),
-            nearest: nearest(name, servers.keys()),
+        servers.get(name).cloned().ok_or_else(|| {
+            if self.disabled.read().contains(name) {
+                return UpstreamError::Disabled { server: name.into() };
+            }
+            let nearest = nearest(name, servers.keys());
+            UpstreamError::UnknownServer { server: name.to_owned(), nearest }
         })
     }
 

@@ -371,7 +371,8 @@ impl<'a> Compiler<'a, '_> {
             Some(server) if server.disabled => self.report.push(
                 Diagnostic::warning(codes::SERVER_DISABLED, format!("server `{name}` is disabled"))
                     .at(self.report.source(), name.span(), "calls of this node will fail")
-                    .also(&server.source, server.name.span(), "it is disabled here"),
+                    .also(&server.source, server.name.span(), "it is disabled here")
+                    .hint("take `disabled` out of its definition, or call another server"),
             ),
             Some(_) => {}
             None => {
