@@ -1,10 +1,14 @@
 //! `cargo xtask start-order`: finds the functions that a start and a few calls go through.
 //!
+//! Those of calls come first, next to each other: the others are let go of when the start is over
+//! (`mcpgraph_memory::let_go_of_code`), and what stands beside code that is run stays with it.
+//!
 //! The list is read by `crates/mcpgraph/build.rs`, which says what it is for. It need not be made
 //! anew with every change; it is worth it when `cargo xtask bench` shows that memory has grown.
 
 use std::collections::BTreeSet;
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
@@ -20,6 +24,9 @@ const HEADER: &str = "\
 # The functions that a start and a few calls go through, as patterns of their symbols.
 # Written by `cargo xtask start-order`; build.rs says what it is for.
 ";
+
+/// The function that lets go of what only a start needs.
+const START_IS_OVER: &str = "*mcpgraph_memory*let_go_of_code*";
 
 /// The folder of the runs that are recorded meanwhile.
 const RUNS: &str = "runs";
@@ -54,27 +61,40 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     let all = watch(&product, &graph, &folder, decide.iter().chain(&more))?;
     // This time there is a record of runs already, as there mostly is.
     let usual = watch(&product, &graph, &folder, decide.iter())?;
-    ensure!(usual.len() >= FEWEST, "only {} functions were seen", usual.len());
+    ensure!(usual.serving.len() >= FEWEST, "only {} functions were seen", usual.serving.len());
     // What every server runs comes first; what only some run would part it.
-    let patterns = usual.iter().chain(all.difference(&usual));
+    let mut listed = BTreeSet::new();
+    let ways = [&usual.serving, &all.serving, &usual.starting, &all.starting];
+    let patterns = ways.into_iter().flatten().filter(|pattern| listed.insert(*pattern));
     let list = patterns.fold(HEADER.to_owned(), |list, pattern| list + pattern + "\n");
     fs::write(workspace.root.join(LIST), list)?;
-    eprintln!("{LIST}: {} functions of every server, {} of some", usual.len(), all.len());
+    eprintln!("{LIST}: {} functions, {} of every call", listed.len(), usual.serving.len());
     Ok(())
 }
 
-/// Serves a session as clients have them, and tells every function on the way, as patterns.
+/// The functions that a session goes through, as patterns.
+struct Ways {
+    starting: BTreeSet<String>,
+    /// From the first request on.
+    serving: BTreeSet<String>,
+}
+
+/// Serves a session as clients have them, and tells every function on the way.
 fn watch<'a>(
     product: &Path,
     graph: &Path,
     folder: &Path,
     calls: impl Iterator<Item = &'a (&'a str, Value)>,
-) -> anyhow::Result<BTreeSet<String>> {
-    let profile = folder.join("callgrind.out");
+) -> anyhow::Result<Ways> {
+    let profiles = folder.join("profiles");
+    remove(&profiles)?;
+    fs::create_dir_all(&profiles)?;
     let arguments = [
         "--tool=callgrind".to_owned(),
         "--demangle=no".to_owned(),
-        format!("--callgrind-out-file={}", profile.display()),
+        // What was seen until then is written, and watching begins again.
+        format!("--dump-before={START_IS_OVER}"),
+        format!("--callgrind-out-file={}", profiles.join("callgrind.out").display()),
         product.display().to_string(),
         "-g".to_owned(),
         graph.display().to_string(),
@@ -87,7 +107,15 @@ fn watch<'a>(
     // Some of what is done to the store is done every now and then only.
     client.load("decide", &|index| json!({ "n": index % 20 }), LOAD, AT_ONCE)?;
     client.close()?;
-    let profile = fs::read_to_string(&profile)
+    // The last profile of a process has no number.
+    let [starting, serving] = ["callgrind.out.1", "callgrind.out"].map(|name| profiles.join(name));
+    ensure!(starting.exists(), "the end of the start was not seen: {START_IS_OVER}");
+    Ok(Ways { starting: patterns(&starting, product)?, serving: patterns(&serving, product)? })
+}
+
+/// The functions that a profile names.
+fn patterns(profile: &Path, product: &Path) -> anyhow::Result<BTreeSet<String>> {
+    let profile = fs::read_to_string(profile)
         .with_context(|| format!("could not read {}", profile.display()))?;
     Ok(functions(&profile, &product.display().to_string()).map(pattern).collect())
 }

@@ -206,3 +206,11 @@ fn block_on<T>(
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     outcome
 }
+
+/// A server is ready: what only its start needs is not kept in memory. Whoever debugs the program would
+/// lose the breakpoints that were set before.
+fn start_is_over() {
+    if !cfg!(debug_assertions) {
+        mcpgraph_memory::let_go_of_code();
+    }
+}

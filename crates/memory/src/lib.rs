@@ -1,5 +1,7 @@
-//! The allocator of the program: the system's, and for threads that serve calls the blocks that the
-//! calls before gave back.
+//! What the program holds in memory.
+//!
+//! Its allocator is the system's, and for threads that serve calls the blocks that the calls before
+//! gave back; and it lets go of code that only a start needs ([`let_go_of_code`]).
 //!
 //! A call takes some two hundred small blocks and gives all of them back. The system's allocator
 //! merges and splits them as if it had never seen their sizes before; here a thread that called
@@ -12,9 +14,13 @@
 //! - a list is reached by its own thread only, and never while it is being changed: nothing in here
 //!   allocates.
 
+mod code;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr;
+
+pub use self::code::let_go_of_code;
 
 /// How many bytes a thread keeps at most.
 pub const MAX_KEPT_BYTES: usize = 1024 * 1024;

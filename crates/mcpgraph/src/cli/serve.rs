@@ -27,7 +27,7 @@ use super::args::{FileArgs, HistoryArgs, ListenArgs, ServeArgs, StudioArgs};
 use super::drain::{DRAIN_TIMEOUT, Drain};
 use super::toolkit::OnDisk;
 use super::watch::Watch;
-use super::{Exit, Threads, authorize, block_on, health, logging, output, usage};
+use super::{Exit, Threads, authorize, block_on, health, logging, output, start_is_over, usage};
 use crate::durable::AtHome;
 use crate::load::{self, Files};
 use crate::reload::{self, Face};
@@ -371,6 +371,7 @@ async fn over(
             let signals = tokio::spawn(stop_on_signal(shutdown.clone(), draining, durable)?);
             let server = Server::new(drain.around(service), broadcaster, limits, shutdown);
             let (input, output) = standard_streams();
+            start_is_over();
             serve_stdio(&server, input, output).await?;
             signals.abort();
         }
@@ -399,6 +400,7 @@ async fn over(
             }
             router = router.merge(health::router(drain, store.as_ref()));
             drop(store);
+            start_is_over();
             serve_http(&server, listener, router).await?;
             signals.abort();
         }
