@@ -46,6 +46,13 @@ struct Answered {
     is_error: bool,
 }
 
+impl Answer {
+    fn is_success(&self) -> bool {
+        let is_error = self.result.as_ref().is_some_and(|result| result.is_error);
+        self.error.is_none() && !is_error
+    }
+}
+
 impl Client {
     /// Starts a server that keeps its runs in this folder, not among the user's.
     pub(crate) fn start(program: &Path, arguments: &[String], runs: &Path) -> anyhow::Result<Self> {
@@ -92,9 +99,9 @@ impl Client {
 
     /// Makes many calls, so many at once.
     ///
-    /// What is sent is made before, and answers that came together are followed by as many calls in
-    /// one piece before they are looked through: the client stands for many that do not wait for each
-    /// other, shares the machine with the server, and is not what is measured.
+    /// What is sent is made before, answers that came together are followed by as many calls in one
+    /// piece, and all are looked through at the end: the client stands for many that do not wait for
+    /// each other, shares the machine with the server, and is not what is measured.
     pub(crate) fn load(
         &mut self,
         tool: &str,
@@ -109,22 +116,24 @@ impl Client {
         }
         let began = Instant::now();
         let mut sent = self.follow(&lines, 0, at_once)?;
-        // How many of the answers that are read next have been followed by calls.
-        let (mut failed, mut followed) = (0, 0);
-        for _ in 0..calls {
-            if followed == 0 {
-                followed = self.output.fill_buf()?.split(|byte| *byte == b'\n').count() - 1;
-                sent += self.follow(&lines, sent, followed)?;
-            }
-            failed += usize::from(!self.succeeds()?);
-            if followed == 0 {
-                // It was longer than what is read at once.
-                sent += self.follow(&lines, sent, 1)?;
-            } else {
-                followed -= 1;
-            }
+        let (mut came, mut answers) = (0, Vec::new());
+        while came < calls {
+            let read = self.output.fill_buf()?;
+            ensure!(!read.is_empty(), "the server ended after {came} of {calls} answers");
+            let (length, ended) = (read.len(), read.split(|byte| *byte == b'\n').count() - 1);
+            answers.extend_from_slice(read);
+            self.output.consume(length);
+            came += ended;
+            sent += self.follow(&lines, sent, ended)?;
         }
         let per_second = calls as f64 / began.elapsed().as_secs_f64();
+        let (mut answered, mut failed) = (0, 0);
+        for line in answers.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let answer: Answer = serde_json::from_slice(line)?;
+            answered += usize::from(answer.id.is_some());
+            failed += usize::from(!answer.is_success());
+        }
+        ensure!(answered == calls, "{answered} of {calls} calls were answered");
         Ok(Load { calls, failed, per_second })
     }
 
@@ -135,18 +144,6 @@ impl Client {
             self.write(lines.piece(sent, count))?;
         }
         Ok(count)
-    }
-
-    /// Whether the call whose answer comes next succeeded.
-    fn succeeds(&mut self) -> anyhow::Result<bool> {
-        loop {
-            self.read_line()?;
-            let answer: Answer = serde_json::from_str(&self.line)?;
-            if answer.id.is_some() {
-                let is_error = answer.result.is_some_and(|result| result.is_error);
-                return Ok(answer.error.is_none() && !is_error);
-            }
-        }
     }
 
     /// What the process holds in memory, in MiB.
