@@ -70,13 +70,20 @@ impl RunRecorder {
     /// that follow, when there are many or when the run is about to wait: see
     /// [`RunRecorder::hand_over`].
     pub fn record(&mut self, event: Event) {
-        if let Event::Finished { outcome, at } = &event {
-            self.run.set_ended(RunStatus::of(outcome), *at);
+        self.record_all(&mut vec![event]);
+    }
+
+    /// Records events that happened together, and leaves the list empty.
+    pub fn record_all(&mut self, events: &mut Vec<Event>) {
+        for event in &*events {
+            if let Event::Finished { outcome, at } = event {
+                self.run.set_ended(RunStatus::of(outcome), *at);
+            }
         }
         if self.collected.events.capacity() == 0 {
             self.collected.events = self.shared.spare_events.take();
         }
-        self.collected.add(event, self.deliver.as_ref());
+        self.collected.add(events, self.deliver.as_ref());
         if self.deliver.is_some()
             || self.collected.events.len() >= MAX_COLLECTED_EVENTS
             || self.collected.bytes >= MAX_COLLECTED_BYTES

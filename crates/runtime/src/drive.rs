@@ -252,7 +252,9 @@ impl Runtime {
         let span = log_span(id, &tool, &origin, &watchers);
         let run = match begun {
             Some(begun) => {
-                begun.events.into_iter().for_each(|event| watchers.tell(event));
+                let mut events = begun.events;
+                events.iter().for_each(|event| watchers.show(event));
+                watchers.record(&mut events);
                 begun.run
             }
             None => Run::start(graph, &tool, input, own),
@@ -545,12 +547,13 @@ impl Drive<'_> {
     pub(crate) fn tell(&mut self) {
         let mut happened = mem::take(&mut self.happened);
         self.run.take_events_into(&mut happened);
-        for event in happened.drain(..) {
+        for event in &happened {
             let evaluator = &self.runtime.evaluator;
-            self.debugging.saw(&event, &mut self.run, &mut self.clock, evaluator);
-            lines::write(&event);
-            self.watchers.tell(event);
+            self.debugging.saw(event, &mut self.run, &mut self.clock, evaluator);
+            lines::write(event);
+            self.watchers.show(event);
         }
+        self.watchers.record(&mut happened);
         self.happened = happened;
     }
 }

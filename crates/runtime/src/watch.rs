@@ -32,17 +32,22 @@ impl Watchers {
         Self { observers, recorder, caller, tells_caller }
     }
 
-    /// Tells everyone. The caller is told what is in the record already, so that a step somebody
-    /// has heard of is never lost.
-    pub(crate) fn tell(&mut self, event: Event) {
+    /// Shows an event to everyone who does not keep it. The caller is told what is in the record
+    /// already, so that a step somebody has heard of is never lost.
+    pub(crate) fn show(&mut self, event: &Event) {
         for observer in &mut self.observers {
-            observer.event(&event);
+            observer.event(event);
         }
         if self.tells_caller {
-            self.caller.event(&event);
+            self.caller.event(event);
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.record(event);
+    }
+
+    /// Records what was shown, and leaves the list empty.
+    pub(crate) fn record(&mut self, events: &mut Vec<Event>) {
+        match &mut self.recorder {
+            Some(recorder) => recorder.record_all(events),
+            None => events.clear(),
         }
     }
 

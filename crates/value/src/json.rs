@@ -77,13 +77,14 @@ fn has_escapes(text: &[u8]) -> bool {
 }
 
 /// Not 0 if one of eight bytes has to be escaped. In a byte that is below a limit, and only there
-/// first, taking the limit away borrows from the highest bit, which was not set.
+/// first, taking the limit away borrows from the highest bit, which was not set. A byte that is another
+/// one is 0, and so below 1, after both were put together; its highest bit stays as it was.
 fn special_bytes(word: u64) -> u64 {
     const EACH: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHEST: u64 = EACH << 7;
-    let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word & HIGHEST;
-    let equal = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
-    below(word, 0x20) | equal(b'"') | equal(b'\\')
+    let control = word.wrapping_sub(EACH * 0x20);
+    let is = |byte: u8| (word ^ (EACH * u64::from(byte))).wrapping_sub(EACH);
+    (control | is(b'"') | is(b'\\')) & !word & HIGHEST
 }
 
 #[cfg(test)]

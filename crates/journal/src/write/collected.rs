@@ -1,6 +1,6 @@
 use mcpgraph_engine::Event;
 
-use super::estimate::estimate;
+use super::estimate::Estimate;
 use crate::Delivery;
 
 /// What a run recorded since it last handed something over.
@@ -9,6 +9,7 @@ pub(crate) struct Collected {
     pub(crate) events: Vec<Event>,
     /// What they hold, about.
     pub(crate) bytes: usize,
+    estimate: Estimate,
     /// Who is to be told of them once they are in the file.
     pub(super) told: Option<Told>,
 }
@@ -20,15 +21,18 @@ pub(crate) struct Told {
 }
 
 impl Collected {
-    pub(crate) fn add(&mut self, event: Event, deliver: Option<&Delivery>) {
-        self.bytes += estimate(&event);
+    /// Adds events, which are moved all at once.
+    pub(crate) fn add(&mut self, events: &mut Vec<Event>, deliver: Option<&Delivery>) {
+        for event in &*events {
+            self.bytes += self.estimate.event(event);
+        }
         if let Some(deliver) = deliver {
             self.told
                 .get_or_insert_with(|| Told { events: Vec::new(), deliver: deliver.clone() })
                 .events
-                .push(event.clone());
+                .extend_from_slice(events);
         }
-        self.events.push(event);
+        self.events.append(events);
     }
 }
 

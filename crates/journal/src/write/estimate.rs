@@ -1,34 +1,54 @@
 use mcpgraph_engine::{Event, RunError};
 use mcpgraph_value::Value;
 
+use super::payloads::address;
+
 /// How many entries of a payload are looked at to guess its size.
 const MAX_LOOKED_AT: usize = 64;
 
-/// What an event holds, about, without looking at all of it.
-pub(crate) fn estimate(event: &Event) -> usize {
-    const FIXED: usize = 256;
-    let error =
-        |error: &RunError| error.message.len() + error.data.as_ref().map_or(0, estimate_value);
-    FIXED
-        + match event {
-            Event::Started { input, .. } => estimate_value(input),
-            Event::StepStarted { input, .. } => input.as_ref().map_or(0, estimate_value),
-            Event::StepFinished { output, .. } | Event::OutputChanged { output, .. } => {
-                estimate_value(output)
-            }
-            Event::StepFailed { error: failure, .. } | Event::Retrying { error: failure, .. } => {
-                error(failure)
-            }
-            Event::Log { message, .. } => message.len(),
-            Event::Finished { outcome: Ok(output), .. } => estimate_value(output),
-            Event::Finished { outcome: Err(failure), .. } => error(failure),
-            _ => 0,
-        }
+/// Guesses what events hold, without looking at all of it.
+#[derive(Default)]
+pub(super) struct Estimate {
+    /// Where the latest payload is. Mostly the next event has it, too, and it is held once.
+    latest: Option<usize>,
 }
 
-fn estimate_value(value: &Value) -> usize {
-    let mut left = MAX_LOOKED_AT;
-    estimate_entries(value, &mut left)
+impl Estimate {
+    /// What an event adds to those before it.
+    pub(super) fn event(&mut self, event: &Event) -> usize {
+        const FIXED: usize = 256;
+        FIXED
+            + match event {
+                Event::Started { input, .. } => self.value(input),
+                Event::StepStarted { input, .. } => {
+                    input.as_ref().map_or(0, |input| self.value(input))
+                }
+                Event::StepFinished { output, .. } | Event::OutputChanged { output, .. } => {
+                    self.value(output)
+                }
+                Event::StepFailed { error, .. } | Event::Retrying { error, .. } => {
+                    self.error(error)
+                }
+                Event::Log { message, .. } => message.len(),
+                Event::Finished { outcome: Ok(output), .. } => self.value(output),
+                Event::Finished { outcome: Err(error), .. } => self.error(error),
+                _ => 0,
+            }
+    }
+
+    fn error(&mut self, error: &RunError) -> usize {
+        error.message.len() + error.data.as_ref().map_or(0, |data| self.value(data))
+    }
+
+    fn value(&mut self, value: &Value) -> usize {
+        let address = address(value);
+        if address.is_some() && self.latest == address {
+            return 0;
+        }
+        self.latest = address.or(self.latest);
+        let mut left = MAX_LOOKED_AT;
+        estimate_entries(value, &mut left)
+    }
 }
 
 /// Each level takes one of those that may be looked at, so that this cannot go deep.

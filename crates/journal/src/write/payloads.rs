@@ -279,7 +279,7 @@ pub(crate) fn write_truncated(out: &mut Vec<u8>, left: &Truncated) {
 }
 
 /// Where a value is in memory, if it is one that others may share and that is worth being named.
-fn address(value: &Value) -> Option<usize> {
+pub(super) fn address(value: &Value) -> Option<usize> {
     match value {
         Value::Array(items) if !items.is_empty() => Some(items.as_ptr().addr()),
         Value::Object(members) => Some(std::ptr::from_ref(&**members).addr()),

@@ -157,7 +157,7 @@ impl Shared {
         let mut collected = collected;
         let count = collected.events.len();
         let made = self.make(run, &mut collected);
-        let Collected { events, bytes, told } = collected;
+        let Collected { events, bytes, told, .. } = collected;
         self.spare_events.give_back(events);
         let first = run.number(count as u64);
         let mut queue = self.queue.lock();

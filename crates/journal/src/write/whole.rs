@@ -52,7 +52,7 @@ impl Whole {
         shared: &Shared,
         collected: &Collected,
     ) -> Result<Self, NotMade> {
-        let Collected { events, bytes, told } = collected;
+        let Collected { events, bytes, told, .. } = collected;
         let has_ended = matches!(events.last(), Some(Event::Finished { .. }));
         if !has_ended || told.is_some() || !can_be_whole(run, events.len(), *bytes) {
             return Err(NotMade::ForTheWriter);
