@@ -27,8 +27,8 @@ pub use decode::{FILE_PREFIX, Lookup};
 pub use json::Json;
 pub use keys::NODE_TYPES;
 pub use read::{
-    merge_servers, read_front_matter, read_graph, read_mcp_json, read_procedure_servers,
-    read_prompt, read_prompts, read_tests, set_edgelake,
+    UNSET, merge_servers, read_front_matter, read_graph, read_graph_alone, read_mcp_json,
+    read_procedure_servers, read_prompt, read_prompts, read_tests, set_edgelake,
 };
 pub use schema::{json_schema, test_schema};
 pub use text::{Style, Text};

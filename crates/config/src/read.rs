@@ -1,10 +1,12 @@
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Diagnostics, Source, Span};
+use mcpgraph_value::{Map, Value};
 
 use crate::decode::{self, Lookup, Problems};
 use crate::model::{
-    BackendDef, BackendKind, Expanded, FrontMatter, GraphFile, PromptDef, ServerDef, TestFile,
+    BackendDef, BackendKind, Expanded, FrontMatter, GraphFile, NodeDef, NodeKind, PromptDef,
+    ServerDef, TestFile,
 };
 use crate::{Style, Text, Tree, pointers, yaml};
 
@@ -15,6 +17,48 @@ use crate::{Style, Text, Tree, pointers, yaml};
 /// used only if the diagnostics have no errors.
 pub fn read_graph(source: &Arc<Source>, lookup: Lookup<'_>) -> (Option<GraphFile>, Diagnostics) {
     read(source, |tree, problems| decode::graph_file(tree, lookup, problems))
+}
+
+/// What stands for every variable and address that nobody needs: it is fit to be an address, a
+/// program and a text.
+pub const UNSET: &str = "http://unset";
+
+/// Reads a graph file of which nothing outside will be called, as [`read_graph`] does. No variable
+/// has to be set, and servers and the EdgeLake node that other files would name need not be known.
+pub fn read_graph_alone(source: &Arc<Source>) -> (Option<GraphFile>, Diagnostics) {
+    let unset = |_: &str| Some(UNSET.to_owned());
+    let (mut file, diagnostics) = read_graph(source, &unset);
+    if let Some(file) = &mut file {
+        if file.backends.is_empty() {
+            set_edgelake(file, UNSET);
+        }
+        let names = server_names(file.tools.iter().flat_map(|tool| &tool.nodes));
+        let definitions: Map =
+            names.map(|name| (name.to_arc(), Map::from_iter([("command", "unused")]))).collect();
+        let text = Value::from(Map::from_iter([("mcpServers", definitions)])).to_json();
+        // What is wrong with a name is said where it stands.
+        let (servers, _) = read_mcp_json(&Source::new("unused", text), &unset);
+        merge_servers(file, servers);
+    }
+    (file, diagnostics)
+}
+
+/// The servers that nodes name, inside other nodes too.
+fn server_names<'f>(nodes: impl Iterator<Item = &'f NodeDef>) -> impl Iterator<Item = &'f Text> {
+    let mut open: Vec<&NodeDef> = nodes.collect();
+    std::iter::from_fn(move || {
+        while let Some(node) = open.pop() {
+            match &node.kind {
+                NodeKind::Mcp(mcp) => return Some(&mcp.server),
+                NodeKind::Foreach(foreach) => open.extend(&foreach.body),
+                NodeKind::Parallel(parallel) => {
+                    open.extend(parallel.branches.iter().flat_map(|branch| &branch.nodes));
+                }
+                _ => {}
+            }
+        }
+        None
+    })
 }
 
 /// Reads the servers of an `mcp.json`, as MCP clients keep it.

@@ -8,7 +8,8 @@ use mcpgraph_engine::{Divergence, Event, StepId, StepPath};
 use mcpgraph_value::{Map, Value};
 
 use crate::compare::{self, told};
-use crate::{StoredEvent, Targets};
+use crate::targets::Targets;
+use crate::{Calls, StoredEvent};
 
 /// How many differences of two events are shown.
 const MAX_SHOWN: usize = 12;
@@ -26,6 +27,7 @@ struct Difference {
 }
 
 /// The first thing that happened otherwise, for people and for programs.
+#[derive(Debug)]
 pub struct DivergenceReport {
     position: usize,
     step: Option<(StepId, StepPath, Arc<str>)>,
@@ -35,11 +37,11 @@ pub struct DivergenceReport {
 }
 
 impl DivergenceReport {
-    /// What a divergence from a record is; the events were compared by [`Targets::is_same`].
-    pub fn new(divergence: &Divergence, record: &[Event], targets: &Targets) -> Self {
+    /// What a divergence from a record is; the events were compared by [`Calls::is_same`].
+    pub fn new(divergence: &Divergence, record: &[Event], calls: &Calls) -> Self {
         let mut recorded = divergence.recorded.as_ref().map(told);
         let mut now = divergence.replayed.as_ref().map(told);
-        if let Some((before, after)) = changed_target(divergence, targets) {
+        if let Some((before, after)) = changed_target(divergence, &calls.targets) {
             put_target(&mut recorded, before);
             put_target(&mut now, after);
         }
@@ -82,14 +84,19 @@ impl DivergenceReport {
         map.into()
     }
 
-    /// For people.
-    pub fn text(&self) -> String {
-        let place = match &self.step {
+    /// Where it happened, for people.
+    pub fn place(&self) -> String {
+        match &self.step {
             Some((step, path, node)) => {
                 format!("at step {step} `{}` (path {path})", printable(node))
             }
             None => format!("at event {}", self.position),
-        };
+        }
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let place = self.place();
         let name = |event: &Option<Value>, none: &str| {
             let name = event.as_ref().and_then(|event| event.get("type")).and_then(Value::as_str);
             match (name, event.as_ref().and_then(|event| event.get("node"))) {

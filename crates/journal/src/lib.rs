@@ -13,6 +13,7 @@
 //! It must not know how runs are executed, HTTP or the command line.
 
 mod callers;
+mod calls;
 mod codec;
 mod common;
 pub mod compare;
@@ -44,6 +45,7 @@ mod tracker;
 mod transfer;
 mod write;
 
+pub use calls::Calls;
 pub use common::{Alone, Kept, KeptToken, News, NewsReader, SealKey, Seals, Shelf, Shelved, Spent};
 pub use database::DatabaseError;
 pub use definitions::{KeptModule, KeptWorkflow};
@@ -68,5 +70,4 @@ pub use stored::{Payload, StoredError, StoredEvent, Truncated};
 pub use summary::{
     Changes, Filter, Listing, NodeStats, Reached, RunStatus, RunSummary, StepEnd, StepRecord,
 };
-pub use targets::Targets;
 pub use transfer::exported_events;

@@ -5,12 +5,11 @@ use std::io::{self, Read as _};
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
-use mcpgraph_config::model::{Expose, GraphFile, NodeDef, NodeKind, ServerDef};
-use mcpgraph_config::{FILE_PREFIX, Lookup, Text};
+use mcpgraph_config::model::{Expose, GraphFile, ServerDef};
+use mcpgraph_config::{FILE_PREFIX, Lookup};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, codes};
 use mcpgraph_files::ReadError;
 use mcpgraph_graph::Graph;
-use mcpgraph_value::{Map, Value};
 
 use crate::sops;
 
@@ -108,7 +107,14 @@ fn load_text(
     variables: Lookup<'_>,
     complete: impl FnOnce(&mut GraphFile, &mut Diagnostics),
 ) -> Loaded {
-    let (file, mut diagnostics) = mcpgraph_config::read_graph(source, variables);
+    compiled(mcpgraph_config::read_graph(source, variables), complete)
+}
+
+/// Checks and compiles a file that was read, after `complete` has added servers to it.
+fn compiled(
+    (file, mut diagnostics): (Option<GraphFile>, Diagnostics),
+    complete: impl FnOnce(&mut GraphFile, &mut Diagnostics),
+) -> Loaded {
     let Some(mut file) = file else { return Loaded { file: None, graph: None, diagnostics } };
     let mut added = Diagnostics::new();
     complete(&mut file, &mut added);
@@ -177,42 +183,12 @@ pub(crate) enum Servers {
 /// Checks and compiles the text of a graph file that is not read from its place.
 pub(crate) fn load_recorded(source: &Arc<Source>, servers: Servers) -> Loaded {
     let own = |name: &str| variable(name, Path::new(source.name()));
-    // It is fit to be an address, a program and a text.
-    let any = |name: &str| own(name).or_else(|| Some("http://unset".to_owned()));
+    let any = |name: &str| own(name).or_else(|| Some(mcpgraph_config::UNSET.to_owned()));
     match servers {
         Servers::Own => load_text(source, &own, |_, _| {}),
         Servers::Other(servers) => load_text(source, &any, |file, _| file.servers = servers),
-        Servers::Unused => load_text(source, &any, |file, _| {
-            if file.backends.is_empty() {
-                mcpgraph_config::set_edgelake(file, "http://unset");
-            }
-            let names = server_names(file.tools.iter().flat_map(|tool| &tool.nodes));
-            let definitions: Map = names
-                .map(|name| (name.to_arc(), Map::from_iter([("command", "unused")])))
-                .collect();
-            let text = Value::from(Map::from_iter([("mcpServers", definitions)])).to_json();
-            let (servers, _) = mcpgraph_config::read_mcp_json(&Source::new("unused", text), &any);
-            mcpgraph_config::merge_servers(file, servers);
-        }),
+        Servers::Unused => compiled(mcpgraph_config::read_graph_alone(source), |_, _| {}),
     }
-}
-
-/// The servers that nodes name, inside other nodes too.
-fn server_names<'f>(nodes: impl Iterator<Item = &'f NodeDef>) -> impl Iterator<Item = &'f Text> {
-    let mut open: Vec<&NodeDef> = nodes.collect();
-    std::iter::from_fn(move || {
-        while let Some(node) = open.pop() {
-            match &node.kind {
-                NodeKind::Mcp(mcp) => return Some(&mcp.server),
-                NodeKind::Foreach(foreach) => open.extend(&foreach.body),
-                NodeKind::Parallel(parallel) => {
-                    open.extend(parallel.branches.iter().flat_map(|branch| &branch.nodes));
-                }
-                _ => {}
-            }
-        }
-        None
-    })
 }
 
 /// Reads one file, or says why it cannot be read.

@@ -23,6 +23,7 @@ mod hooks;
 mod lines;
 mod live;
 mod observe;
+mod recall;
 mod replay;
 mod sessions;
 mod tools;
@@ -45,6 +46,7 @@ pub use mcpgraph_durable::DurableError;
 pub use observe::{
     Instruments, Observer, PassObserver, PassStart, RunObserver, RunStart, trace_id,
 };
+pub use recall::{RecallError, Recalled, Recorded};
 pub use replay::{Fork, ForkError, Record};
 pub use sessions::DebugSessions;
 pub use tools::{failed_call, put_trace};

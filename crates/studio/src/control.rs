@@ -48,7 +48,7 @@ pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answ
         origin: Origin { face: Face::Http, ..Origin::default() },
         ..Execution::new(Arc::clone(offer.graph()), tool, input)
     };
-    Ok(begin(&shared, offer, call, None, control))
+    Ok(begin(&shared, offer, call, None, control, Map::new()))
 }
 
 /// How a run is to be controlled from its beginning.
@@ -92,13 +92,14 @@ async fn executed(shared: &Shared, run: RunId) -> Option<(Arc<Offer>, Arc<Tool>)
 }
 
 /// Begins a run that nobody waits for, under a debugger if it is to be paused or has breakpoints.
-/// Answers with its id.
+/// Answers with its id and what else there is to say.
 pub(crate) fn begin(
     shared: &Shared,
     offer: Arc<Offer>,
     mut call: Execution,
     fork: Option<Box<Fork>>,
     control: Control,
+    mut said: Map,
 ) -> Response {
     let run = call.id;
     let Control { pauses, breakpoints } = control;
@@ -116,7 +117,8 @@ pub(crate) fn begin(
             None => offer.runtime().execute(call).await,
         }
     });
-    let mut answer = json(&Map::from_iter([("run", run.to_string())]).into());
+    said.insert("run", run.to_string());
+    let mut answer = json(&said.into());
     *answer.status_mut() = StatusCode::CREATED;
     answer
 }

@@ -63,8 +63,7 @@ pub(crate) async fn edited_since(
     let recorded = shared
         .read(move |journal| {
             let Some(run) = journal.run(id)? else { return Ok(None) };
-            let text = run.definition.map_or(Ok(None), |digest| journal.definition(digest))?;
-            Ok(text.map(|text| (run.tool, text)))
+            Ok(journal.definition_of(&run)?.map(|text| (run.tool, text)))
         })
         .await?;
     let Some((tool, text)) = recorded else {

@@ -7,13 +7,13 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
-use mcpgraph_engine::{Event, Given, Run};
+use mcpgraph_engine::{Given, Run};
 use mcpgraph_gateway::Offer;
 use mcpgraph_graph::{Target, Tool};
-use mcpgraph_journal::{Face, Origin, Parent, Payload, RunId, StoredEvent};
-use mcpgraph_runtime::{Execution, Fork, ForkError, Record};
+use mcpgraph_journal::{Face, Origin, Parent, Payload, RunId, StoredEvent, compare};
+use mcpgraph_runtime::{Execution, Fork, RecallError, Recalled, Recorded};
 use mcpgraph_upstream::Upstreams;
-use mcpgraph_value::Value;
+use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
 use crate::api::{self, Shared, run_id};
@@ -27,6 +27,8 @@ struct Prepared {
     tool: Arc<Tool>,
     parent: Parent,
     beginning: Beginning,
+    /// Whether it sees masks in the place of secrets, and what could not be compared.
+    said: Map,
 }
 
 enum Beginning {
@@ -36,14 +38,15 @@ enum Beginning {
     Recalled(Box<Fork>),
 }
 
-/// `POST /api/runs/ID/fork`: `{from, changes, arguments, paused, breakpoints}`; answers `{run}`.
+/// `POST /api/runs/ID/fork`: `{from, changes, arguments, paused, breakpoints}`; answers
+/// `{run, masked, note}`.
 pub(crate) async fn fork(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
     body: Body,
 ) -> Result<Response, Problem> {
     let body = api::body(body).await?;
-    let Prepared { offer, tool, parent, beginning } = prepare(&shared, &id, &body).await?;
+    let Prepared { offer, tool, parent, beginning, said } = prepare(&shared, &id, &body).await?;
     let control = Control::read(&body, Some((offer.graph(), &tool)))?;
     let origin = Origin { face: Face::Http, parent: Some(parent), ..Origin::default() };
     let (input, fork) = match beginning {
@@ -52,10 +55,11 @@ pub(crate) async fn fork(
         Beginning::Recalled(fork) => (Value::Null, Some(fork)),
     };
     let call = Execution { origin, ..Execution::new(Arc::clone(offer.graph()), tool, input) };
-    Ok(begin(&shared, offer, call, fork, control))
+    Ok(begin(&shared, offer, call, fork, control, said))
 }
 
-/// `POST /api/runs/ID/fork/effects`: what the same request to `fork` may call, and nothing else.
+/// `POST /api/runs/ID/fork/effects`: what the same request to `fork` may call and would say, and
+/// nothing else.
 pub(crate) async fn effects(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
@@ -72,7 +76,10 @@ pub(crate) async fn effects(
     };
     let upstreams = shared.studio.workshop.as_ref().map(|workshop| &workshop.upstreams);
     let calls = described(&effects, upstreams).await;
-    Ok(answer(StatusCode::OK, &json!({ "kept": prepared.parent.from, "calls": calls })))
+    let mut told = json!(Value::from(prepared.said));
+    told["kept"] = prepared.parent.from.into();
+    told["calls"] = calls.into();
+    Ok(answer(StatusCode::OK, &told))
 }
 
 /// What may be called; of tools, with what their servers say of them as far as they run.
@@ -131,44 +138,53 @@ async fn prepare(shared: &Shared, id: &str, body: &Value) -> Result<Prepared, Pr
     let tool = offer.graph().tool(&parent.tool).cloned().ok_or_else(|| {
         Problem::conflict(format!("the graph has no tool `{}` any more", parent.tool))
     })?;
-    let beginning = match given {
-        Some(arguments) => Beginning::Anew(arguments),
-        None if from == 0 && changes.is_empty() => Beginning::Anew(recorded(shared, id).await?),
+    let (beginning, is_masked, note) = match given {
+        Some(arguments) => (Beginning::Anew(arguments), false, None),
+        None if from == 0 && changes.is_empty() => {
+            let input = recorded(shared, id).await?;
+            let is_masked = compare::is_masked(&input);
+            (Beginning::Anew(input), is_masked, None)
+        }
         None => {
-            let digest = tool.digest;
-            let events = shared.read(move |journal| journal.whole_events(id, digest)).await?;
-            let (forked, recalled) = (Arc::clone(&offer), Arc::clone(&tool));
-            let work = move || recall(&forked, recalled, &events, from, changes);
-            let fork = tokio::task::spawn_blocking(work).await.map_err(|_| {
+            let (journal, offer, tool) = (shared.journal()?, Arc::clone(&offer), Arc::clone(&tool));
+            let recall = move || {
+                let recorded = Recorded {
+                    journal: &journal,
+                    run: &parent,
+                    graph: offer.graph(),
+                    tool: &tool,
+                    is_recorded: false,
+                };
+                offer.runtime().recall(&recorded, from, changes)
+            };
+            let recalled = tokio::task::spawn_blocking(recall).await.map_err(|_| {
                 Problem::internal("going on from the record failed by a fault of mcpgraph")
             })?;
-            Beginning::Recalled(Box::new(fork?))
+            let Recalled { fork, is_masked, note } = recalled.map_err(not_recalled)?;
+            (Beginning::Recalled(Box::new(fork)), is_masked, note)
         }
     };
-    Ok(Prepared { offer, tool, parent: Parent { run: id, from }, beginning })
+    let mut said = Map::from_iter([("masked", is_masked)]);
+    if let Some(note) = note {
+        said.insert("note", note);
+    }
+    Ok(Prepared { offer, tool, parent: Parent { run: id, from }, beginning, said })
 }
 
-/// Follows the record up to a step; its expressions are evaluated again.
-fn recall(
-    offer: &Offer,
-    tool: Arc<Tool>,
-    events: &[Event],
-    from: u64,
-    changes: Vec<(Arc<str>, Value)>,
-) -> Result<Fork, Problem> {
-    let record = Record {
-        graph: Arc::clone(offer.graph()),
-        tool,
-        events,
-        is_same: &Event::tells_the_same_as,
-    };
-    offer.runtime().fork(&record, from, changes).map_err(|error| match error {
-        ForkError::Diverged(_) => Problem::conflict(
-            "the tool was changed since, or the record has masked values; go on from an earlier \
-             step",
-        ),
+/// Why the record cannot be gone on from.
+fn not_recalled(error: RecallError) -> Problem {
+    match error {
+        RecallError::Record(error) => error.into(),
+        RecallError::Diverged(report) => {
+            let place = report.place();
+            let message = format!(
+                "the tool was changed since: it does something else than the record {place}; go \
+                 on from an earlier step"
+            );
+            Problem::conflict(message).with("divergence", report.to_value())
+        }
         error => Problem::conflict(error.to_string()),
-    })
+    }
 }
 
 /// The arguments of a recorded run.

@@ -11,8 +11,8 @@ pub(crate) struct Problem {
     status: StatusCode,
     code: &'static str,
     message: String,
-    /// What is wrong with what was sent, problem by problem.
-    diagnostics: Option<Value>,
+    /// What is wrong in detail, and its name.
+    detail: Option<(&'static str, Value)>,
 }
 
 impl Problem {
@@ -37,13 +37,13 @@ impl Problem {
     }
 
     /// The same problem, with what is wrong in detail.
-    pub(crate) fn with_diagnostics(mut self, diagnostics: Value) -> Self {
-        self.diagnostics = Some(diagnostics);
+    pub(crate) fn with(mut self, name: &'static str, detail: Value) -> Self {
+        self.detail = Some((name, detail));
         self
     }
 
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), diagnostics: None }
+        Self { status, code, message: message.into(), detail: None }
     }
 
     /// Runs are not recorded, so there is nothing to read.
@@ -85,8 +85,8 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut error: Map =
             Map::from_iter([("code", Value::from(self.code)), ("message", self.message.into())]);
-        if let Some(diagnostics) = self.diagnostics {
-            error.insert("diagnostics", diagnostics);
+        if let Some((name, detail)) = self.detail {
+            error.insert(name, detail);
         }
         let mut response = json(&Map::from_iter([("error", error)]).into());
         *response.status_mut() = self.status;

@@ -85,7 +85,7 @@ pub(crate) async fn stats(
     Query(wanted): Query<Wanted>,
 ) -> Answer {
     let filter = wanted.filter()?;
-    let stats = shared.read(move |journal| journal.stats(&filter, |_| None)).await?;
+    let stats = shared.read(move |journal| journal.stats(&filter)).await?;
     let nodes: Vec<Value> = stats.iter().map(NodeStats::to_value).collect();
     Ok(json(&Map::from_iter([("nodes", nodes)]).into()))
 }

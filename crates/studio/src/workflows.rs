@@ -243,7 +243,7 @@ impl From<LibraryError> for Problem {
             LibraryError::NoWorkflow(_) | LibraryError::NoModule(_) => Self::not_found(message),
             LibraryError::InUse { .. } => Self::conflict(message),
             LibraryError::Invalid { diagnostics, .. } => {
-                Self::invalid(message).with_diagnostics(problems(&diagnostics))
+                Self::invalid(message).with("diagnostics", problems(&diagnostics))
             }
             LibraryError::Ambiguous { .. }
             | LibraryError::NotAWorkflow(_)

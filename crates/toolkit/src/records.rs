@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::codes;
-use mcpgraph_engine::{Event, StepId};
+use mcpgraph_engine::StepId;
 use mcpgraph_gateway::attend;
 use mcpgraph_journal::{
-    DivergenceReport, Filter, Journal, JournalError, Origin, Parent, Payload, RunId, RunStatus,
-    RunSummary, StoredEvent, Targets, compare,
+    Filter, Journal, JournalError, Origin, Parent, Payload, RunId, RunStatus, RunSummary,
+    StoredEvent, compare,
 };
 use mcpgraph_mcp::server::Call;
-use mcpgraph_runtime::{Execution, Fork, ForkError, Record};
+use mcpgraph_runtime::{Execution, RecallError, Recalled, Recorded};
 use mcpgraph_value::Value;
 use serde_json::json;
 
@@ -95,7 +95,8 @@ pub(crate) async fn rerun(toolkit: &Toolkit, arguments: &Arguments, call: &Call)
         let message = "other `arguments` begin the run anew: leave out `from` and `changes`";
         return Err(Failure::new(codes::TOOLKIT_ARGUMENTS, message));
     }
-    let runnable = if arguments.flag("recorded") {
+    let is_recorded = arguments.flag("recorded");
+    let runnable = if is_recorded {
         recorded(toolkit, &parent).await?
     } else {
         saved(toolkit, &parent.tool).await.map_err(|failure| {
@@ -118,7 +119,7 @@ pub(crate) async fn rerun(toolkit: &Toolkit, arguments: &Arguments, call: &Call)
         answer["masked"] = is_masked.into();
         return Ok(answer);
     }
-    let recalled = recall(toolkit, &runnable, parent, from, changes).await?;
+    let recalled = recall(toolkit, &runnable, parent, is_recorded, from, changes).await?;
     let ahead = effects(&recalled.fork.effects_ahead());
     let run = |execution| runtime.execute_fork(recalled.fork, execution);
     // The arguments are those of the record.
@@ -126,16 +127,17 @@ pub(crate) async fn rerun(toolkit: &Toolkit, arguments: &Arguments, call: &Call)
     let mut answer = told(&finished, &steps, &runnable.definitions, logs)?;
     answer["mayHaveCalled"] = ahead.into();
     answer["masked"] = recalled.is_masked.into();
+    if let Some(note) = recalled.note {
+        answer["note"] = note.into();
+    }
     Ok(answer)
 }
 
 /// The version of a run's tool that was recorded.
 async fn recorded(toolkit: &Toolkit, run: &RunSummary) -> Result<Runnable, Failure> {
-    let (tool, digest) = (Arc::clone(&run.tool), run.definition);
-    let text = read(toolkit, move |journal| match digest {
-        Some(digest) => journal.definition(digest).map_err(|error| explain(&error)),
-        None => Ok(None),
-    });
+    let (tool, run) = (Arc::clone(&run.tool), run.clone());
+    let text =
+        read(toolkit, move |journal| journal.definition_of(&run).map_err(|error| explain(&error)));
     let text = text.await?.ok_or_else(|| {
         Failure::new(codes::TOOLKIT_NO_RECORD, "the definition of that run was not kept")
     })?;
@@ -144,51 +146,38 @@ async fn recorded(toolkit: &Toolkit, run: &RunSummary) -> Result<Runnable, Failu
     runnable(loaded, &tool)
 }
 
-/// A run that stands where a record does.
-struct Recalled {
-    fork: Fork,
-    /// Whether what it took from the record has masks in the place of secrets.
-    is_masked: bool,
-}
-
 /// Follows a record up to a step, where blocking is no harm.
 async fn recall(
     toolkit: &Toolkit,
     runnable: &Runnable,
     parent: RunSummary,
+    is_recorded: bool,
     from: StepId,
     changes: Vec<(Arc<str>, Value)>,
 ) -> Result<Recalled, Failure> {
     let runtime = Arc::clone(&toolkit.runtime);
     let (graph, tool) = (Arc::clone(&runnable.graph), Arc::clone(&runnable.tool));
     read(toolkit, move |journal| {
-        let events =
-            journal.whole_events(parent.id, tool.digest).map_err(|error| explain(&error))?;
-        let record = Record { graph, tool, events: &events, is_same: &compare::is_same };
-        let fork = runtime.fork(&record, from, changes);
-        let fork = fork.map_err(|error| not_forked(&error, &events, &parent, from))?;
-        let mut reused = events
-            .iter()
-            .take_while(|event| !matches!(event, Event::StepStarted { step, .. } if *step >= from));
-        Ok(Recalled { fork, is_masked: reused.any(compare::is_masked_event) })
+        let recorded = Recorded { journal, run: &parent, graph: &graph, tool: &tool, is_recorded };
+        runtime
+            .recall(&recorded, from, changes)
+            .map_err(|error| not_recalled(&error, &parent, from))
     })
     .await
 }
 
-fn not_forked(error: &ForkError, events: &[Event], run: &RunSummary, from: StepId) -> Failure {
+fn not_recalled(error: &RecallError, run: &RunSummary, from: StepId) -> Failure {
     let message = format!("{error} (run {}, step {from})", run.id);
     let failure = Failure::new(codes::TOOLKIT_NOT_CONTINUED, message);
     match error {
-        ForkError::Diverged(divergence) => {
-            let report = DivergenceReport::new(divergence, events, &Targets::default());
-            failure.with("divergence", json!(report.to_value())).with(
-                "suggestion",
-                "the tool was changed since: go on from an earlier step, or on the version that \
+        RecallError::Record(error) => explain(error),
+        RecallError::Diverged(report) => failure.with("divergence", json!(report.to_value())).with(
+            "suggestion",
+            "the tool was changed since: go on from an earlier step, or on the version that \
                  was recorded, with `recorded: true`",
-            )
-        }
-        ForkError::NoStep(_) => failure.with("steps", run.steps),
-        ForkError::NotChanged(_) => {
+        ),
+        RecallError::NoStep(_) => failure.with("steps", run.steps),
+        RecallError::NotChanged(_) => {
             failure.with("suggestion", "`getRun` lists the nodes that had run before that step")
         }
     }

@@ -9,7 +9,7 @@ use crate::database::{self, Connection, Row, bound};
 use crate::keys::{MAX_EVENTS, key, run_of, seq_of};
 use crate::layout::{self, Layout, MAX_STORED_BYTES};
 use crate::tracker::Tracker;
-use crate::{Digest, Journal, JournalError, RunId, StoredEvent};
+use crate::{Digest, Journal, JournalError, RunId, RunSummary, StoredEvent};
 
 /// How many rows of events are asked for together.
 const MAX_ROWS_AT_ONCE: i64 = 64;
@@ -248,6 +248,14 @@ impl Journal {
             })?;
             Ok(events)
         })
+    }
+
+    /// The text of the definition that a run was of, masked as it was; none if it was not kept.
+    pub fn definition_of(
+        &self,
+        run: &RunSummary,
+    ) -> Result<Option<std::sync::Arc<str>>, JournalError> {
+        run.definition.map_or(Ok(None), |digest| self.definition(digest))
     }
 
     /// The text of a definition, masked as it was.

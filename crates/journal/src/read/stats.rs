@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_graph::{Digest, Graph, Kind};
+use mcpgraph_graph::{Digest, Kind};
 
 use super::events::RunReader;
 use super::list::visit;
 use crate::callers::Callers;
+use crate::calls::compile;
 use crate::codec::{names, outline};
 use crate::nodes::Nodes;
 use crate::{Filter, Journal, JournalError, NodeStats};
@@ -43,19 +44,16 @@ impl Journal {
     /// How the nodes went in the runs a filter wants, the slowest first: by the time nineteen of
     /// twenty executions took.
     ///
-    /// `compile` gives the graph of a recorded text, if it can: that says which tools `graph` nodes
-    /// call. It is asked once for each version that has some on the way of a run.
-    pub fn stats(
-        &self,
-        filter: &Filter,
-        mut compile: impl FnMut(&str) -> Option<Arc<Graph>>,
-    ) -> Result<Vec<NodeStats>, JournalError> {
+    /// Which tools `graph` nodes call is said by the recorded version, which is compiled once if it
+    /// has some on the way of a run.
+    pub fn stats(&self, filter: &Filter) -> Result<Vec<NodeStats>, JournalError> {
         let executions = self.executions(filter)?;
         let mut graphs = HashMap::new();
         for digest in executions.keys().filter_map(|(way, _)| way.definition) {
             if let Entry::Vacant(place) = graphs.entry(digest) {
                 let text = self.definition(digest)?;
-                place.insert(text.and_then(|text| compile(&text)));
+                // Without it nodes stand under the way there.
+                place.insert(text.and_then(|text| compile(&text).ok()));
             }
         }
         let known: HashMap<Digest, Nodes<'_>> = graphs

@@ -97,10 +97,15 @@ impl Runs {
 
     /// Everything that happened in a run, as a version of its tool would tell it.
     fn record(&self, run: &RunSummary, tool: &Tool) -> anyhow::Result<Vec<Event>> {
-        self.journal.whole_events(run.id, tool.digest).map_err(|error| match error {
+        self.journal.whole_events(run.id, tool.digest).map_err(|error| self.unreadable(error))
+    }
+
+    /// Why the record of a run cannot be used.
+    fn unreadable(&self, error: JournalError) -> anyhow::Error {
+        match error {
             JournalError::Missing(missing) => failed(self.explain(&missing)),
             other => other.into(),
-        })
+        }
     }
 
     /// Why a run cannot be gone through again.

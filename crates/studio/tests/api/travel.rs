@@ -41,7 +41,7 @@ async fn a_run_is_gone_on_from_with_another_output() {
     finished(&world, &run).await;
     let request = r#"{"from": 2, "changes": {"count": {"i": 2, "sum": 100}}}"#;
     let effects = world.post(&format!("/api/runs/{run}/fork/effects"), request).await;
-    assert_eq!(effects.body, r#"{"kept":2,"calls":[]}"#);
+    assert_eq!(effects.body, r#"{"masked":false,"kept":2,"calls":[]}"#);
     let forked = world.post(&format!("/api/runs/{run}/fork"), request).await;
     assert_eq!(forked.status, 201, "{}", forked.body);
     let forked = forked.text("run");

@@ -15,7 +15,8 @@ pub(super) fn tools() -> Vec<Tool> {
                 "steps": { "type": "array", "items": { "type": "object" } },
                 "stepsLeftOut": { "type": "integer" },
                 "mayHaveCalled": { "type": "array", "items": { "type": "object" } },
-                "masked": { "type": "boolean", "description": "Whether the record has [redacted] where the run had secrets" }
+                "masked": { "type": "boolean", "description": "Whether the record has [redacted] where the run had secrets" },
+                "note": text("What could not be compared with the record, and why")
             }),
             &["run", "result"],
         )

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{ErrorKind, Event, RunError};
-use mcpgraph_journal::{DivergenceReport, Parent, RunStatus, RunSummary, compare};
+use mcpgraph_journal::{Calls, DivergenceReport, Parent, RunStatus, RunSummary, compare};
 use mcpgraph_runtime::{EffectCall, Effects, Record, Runtime};
 use mcpgraph_value::{Map, Value};
 
@@ -11,7 +11,6 @@ use super::super::args::runs::ReplayArgs;
 use super::super::draw;
 use super::nature::Nature;
 use super::text::count;
-use super::version::Calls;
 use super::{Exit, Runs, failed, output, print, version};
 use crate::load::Servers;
 
@@ -32,15 +31,14 @@ pub(super) fn replay(args: &ReplayArgs, runs: &Runs, json: bool) -> anyhow::Resu
     let tool = draw::find(&graph, &run.tool)?;
     let events = runs.record(&run, &tool)?;
     let calls = if args.files.graph.is_some() {
-        Calls::compare(runs, &run, &events, &graph)?
+        runs.journal.calls(&run, &events, &graph)?
     } else {
         Calls::same()
     };
-    let is_same = |recorded: &Event, now: &Event| calls.targets.is_same(recorded, now);
+    let is_same = |recorded: &Event, now: &Event| calls.is_same(recorded, now);
     let record = Record { graph, tool, events: &events, is_same: &is_same };
     let divergence = without_world().replay(&record).err();
-    let report =
-        divergence.map(|divergence| DivergenceReport::new(&divergence, &events, &calls.targets));
+    let report = divergence.map(|divergence| DivergenceReport::new(&divergence, &events, &calls));
     if json {
         print(&document(&run, &events, &calls, report.as_ref()))?;
     } else {
@@ -60,7 +58,7 @@ fn document(
     document.insert("same", report.is_none());
     document.insert("complete", is_complete(events));
     document.insert("masked", is_masked(events));
-    document.insert("targetsCompared", calls.unknown.is_none());
+    document.insert("targetsCompared", calls.are_known());
     if let Some(note) = calls.note() {
         document.insert("note", note);
     }

@@ -3,13 +3,12 @@ use std::io::{IsTerminal as _, stdin};
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::printable;
-use mcpgraph_engine::{Event, Given, Run};
-use mcpgraph_graph::{Graph, Target, Tool};
+use mcpgraph_engine::{Given, Run};
+use mcpgraph_graph::Target;
 use mcpgraph_journal::{
-    DivergenceReport, Face, Missing, MissingPart, Origin, Parent, Payload, RunSummary, StoredEvent,
-    compare,
+    Face, Missing, MissingPart, Origin, Parent, Payload, RunSummary, StoredEvent, compare,
 };
-use mcpgraph_runtime::{Execution, Fork, ForkError, Record};
+use mcpgraph_runtime::{Execution, Fork, RecallError, Recorded};
 use mcpgraph_value::Value;
 
 use super::super::args::HistoryArgs;
@@ -18,7 +17,6 @@ use super::super::run::Show;
 use super::super::{draw, usage};
 use super::replay::without_world;
 use super::text::count;
-use super::version::Calls;
 use super::{Exit, Runs, failed, no_step, output, version};
 
 /// How a new run begins.
@@ -27,14 +25,6 @@ enum Beginning {
     Anew(Value),
     /// With what the record says up to a step.
     Recalled(Box<Fork>),
-}
-
-/// What a record is followed on.
-struct Version<'v> {
-    graph: &'v Arc<Graph>,
-    tool: &'v Arc<Tool>,
-    /// Whether it is the recorded version, which calls what was called.
-    is_recorded: bool,
 }
 
 /// Starts a new run that goes on from the record of another.
@@ -61,8 +51,14 @@ pub(super) fn rerun(
     let beginning = if args.from == 0 && changes.is_empty() {
         Beginning::Anew(recorded_input(runs, &parent)?)
     } else {
-        let version = Version { graph: &graph, tool: &tool, is_recorded: args.recorded };
-        Beginning::Recalled(Box::new(recall(runs, &parent, &version, args.from, changes)?))
+        let recorded = Recorded {
+            journal: &runs.journal,
+            run: &parent,
+            graph: &graph,
+            tool: &tool,
+            is_recorded: args.recorded,
+        };
+        Beginning::Recalled(Box::new(recall(runs, &recorded, args.from, changes)?))
     };
     let effects = match &beginning {
         Beginning::Anew(input) => {
@@ -124,46 +120,33 @@ fn recorded_input(runs: &Runs, run: &RunSummary) -> anyhow::Result<Value> {
 /// Follows the record up to a step.
 fn recall(
     runs: &Runs,
-    run: &RunSummary,
-    version: &Version<'_>,
+    recorded: &Recorded<'_>,
     from: u64,
     changes: Vec<(Arc<str>, Value)>,
 ) -> anyhow::Result<Fork> {
-    let Version { graph, tool, is_recorded } = version;
-    let events = runs.record(run, tool)?;
-    let calls =
-        if *is_recorded { Calls::same() } else { Calls::compare(runs, run, &events, graph)? };
-    if let Some(note) = calls.note() {
+    let recalled =
+        without_world().recall(recorded, from, changes).map_err(|error| match error {
+            RecallError::Record(error) => runs.unreadable(error),
+            RecallError::Diverged(report) => {
+                output::say(&report.text());
+                failed(format!(
+                    "the graph does something else before step {from}; go on from an earlier \
+                     step, or on the recorded version with --recorded"
+                ))
+            }
+            RecallError::NoStep(_) => no_step(recorded.run, from),
+            RecallError::NotChanged(why) => failed(format!(
+                "--set: {why}, before step {from}; `mcpgraph runs show {}` lists the steps",
+                recorded.run.id
+            )),
+        })?;
+    if let Some(note) = recalled.note {
         output::say(&(note + "\n"));
     }
-    let is_same = |recorded: &Event, now: &Event| calls.targets.is_same(recorded, now);
-    let record = Record {
-        graph: Arc::clone(graph),
-        tool: Arc::clone(tool),
-        events: &events,
-        is_same: &is_same,
-    };
-    let fork = without_world().fork(&record, from, changes).map_err(|error| match error {
-        ForkError::Diverged(divergence) => {
-            output::say(&DivergenceReport::new(&divergence, &events, &calls.targets).text());
-            failed(format!(
-                "the graph does something else before step {from}; go on from an earlier step, or \
-                 on the recorded version with --recorded"
-            ))
-        }
-        ForkError::NoStep(_) => no_step(run, from),
-        ForkError::NotChanged(why) => failed(format!(
-            "--set: {why}, before step {from}; `mcpgraph runs show {}` lists the steps",
-            run.id
-        )),
-    })?;
-    let mut reused = events
-        .iter()
-        .take_while(|event| !matches!(event, Event::StepStarted { step, .. } if *step >= from));
-    if reused.any(compare::is_masked_event) {
+    if recalled.is_masked {
         warn_of_masks();
     }
-    Ok(fork)
+    Ok(recalled.fork)
 }
 
 fn warn_of_masks() {

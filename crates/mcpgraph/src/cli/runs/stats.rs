@@ -3,7 +3,7 @@ use mcpgraph_value::{Map, Value};
 
 use super::super::args::runs::{StatsArgs, When};
 use super::text::{Side, duration, table};
-use super::{Exit, Runs, output, print, version};
+use super::{Exit, Runs, output, print};
 
 /// Shows how nodes went, the slowest first.
 pub(super) fn stats(args: &StatsArgs, runs: &Runs, json: bool) -> anyhow::Result<Exit> {
@@ -13,7 +13,7 @@ pub(super) fn stats(args: &StatsArgs, runs: &Runs, json: bool) -> anyhow::Result
         limit: usize::MAX,
         ..Filter::default()
     };
-    let nodes = runs.journal.stats(&filter, |text| version::of_text(text).graph)?;
+    let nodes = runs.journal.stats(&filter)?;
     if json {
         let nodes: Vec<Value> = nodes.iter().map(NodeStats::to_value).collect();
         print(&Map::from_iter([("nodes", nodes)]).into())?;

@@ -118,6 +118,43 @@ fn records_are_read_and_gone_on_from() {
     assert_eq!(agent.get("rerunGraphTool", &recorded)["result"], 6);
 }
 
+/// An output that came from elsewhere is not taken over.
+#[test]
+fn what_was_called_before_the_step_is_what_is_called_now() {
+    let mut agent = Agent::new();
+    agent.get("addGraphTool", &json!({ "tool": computing("other", "$.entry.n * 2") }));
+    let calling = |tool: &str| {
+        json!({
+            "name": "calling",
+            "inputSchema": { "type": "object" },
+            "nodes": [
+                { "id": "entry", "type": "entry", "next": "call" },
+                { "id": "call", "type": "graph", "tool": tool, "args": { "n": 2 }, "next": "last" },
+                { "id": "last", "type": "transform", "transform": { "expr": "$.call" }, "next": "exit" },
+                { "id": "exit", "type": "exit" }
+            ]
+        })
+    };
+    agent.get("addGraphTool", &json!({ "tool": calling("double") }));
+    let ran = agent.get("runGraphTool", &json!({ "toolName": "calling", "logging": true }));
+    let steps = ran["steps"].as_array().unwrap();
+    let last = steps.iter().position(|step| step["node"] == "last").unwrap();
+    let late = json!({ "runId": ran["run"], "from": last });
+    let forked = agent.get("rerunGraphTool", &late);
+    assert_eq!((&forked["result"], &forked["note"]), (&json!(4), &Value::Null));
+
+    agent.get("updateGraphTool", &json!({ "toolName": "calling", "tool": calling("other") }));
+    let error = agent.refuse("rerunGraphTool", &late);
+    assert_eq!((&error["code"], &error["divergence"]["node"]), (&json!("MG0446"), &json!("call")));
+    let difference = json!({ "pointer": "/target/tool", "recorded": "double", "now": "other" });
+    assert_eq!(error["divergence"]["differences"], json!([difference]));
+    // The step itself may be another, and the recorded version calls what it called.
+    let call = json!({ "runId": ran["run"], "from": 1 });
+    assert_eq!(agent.get("rerunGraphTool", &call)["result"], 4);
+    let recorded = json!({ "runId": ran["run"], "from": last, "recorded": true });
+    assert_eq!(agent.get("rerunGraphTool", &recorded)["result"], 4);
+}
+
 /// A definition that was never saved is in the record.
 #[test]
 fn a_run_of_a_proposed_definition_is_gone_on_from() {
