@@ -1,350 +1,31 @@
-use std::mem;
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+//! A run under way: what it asks for is done, what comes is fed to it, everyone is told.
 
-use futures_util::future::{OptionFuture, ready};
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
 use futures_util::{FutureExt as _, StreamExt as _};
 use mcpgraph_durable::Stopped;
-use mcpgraph_engine::{Action, ErrorKind, Event, Given, Outcome, Run, RunError};
-use mcpgraph_expr::Budget;
-use mcpgraph_graph::{Graph, Target, Tool};
-use mcpgraph_journal::{NewRun, Origin, RunId, RunRecorder};
+use mcpgraph_engine::{Action, Event, Outcome, Run};
+use mcpgraph_graph::Target;
+use mcpgraph_journal::{RunId, RunRecorder};
 use mcpgraph_upstream::Raw;
-use mcpgraph_value::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument as _, Span, field};
 
-use crate::clock::{Clock, to_millis};
+use crate::clock::Clock;
 use crate::debugging::Debugging;
-use crate::durable::{self, Durably};
+use crate::durable::Durably;
 use crate::ending;
-use crate::evaluate::Evaluator;
 use crate::lines;
 use crate::live::Entered;
-use crate::observe::trace_id;
+use crate::runtime::Ended;
 use crate::watch::Watchers;
 use crate::work::Work;
-use crate::{
-    Asker, Caller, DebugSession, DurableRuns, EffectCall, Effects, Finished, Instruments, Observer,
-    Questions, RunStart, Silent, Wrapped,
-};
-
-/// Executes runs. One serves any number of them at once; they share nothing but it. A clone is the
-/// same one.
-#[derive(Clone)]
-pub struct Runtime {
-    pub(crate) effects: Arc<dyn Effects>,
-    pub(crate) evaluator: Evaluator,
-    instruments: Instruments,
-}
-
-/// What is to be run, for whom.
-pub struct Execution {
-    /// The run it becomes.
-    pub id: RunId,
-    /// The graph the tool belongs to; the run keeps it to the end.
-    pub graph: Arc<Graph>,
-    /// The tool.
-    pub tool: Arc<Tool>,
-    /// The arguments.
-    pub input: Value,
-    /// Where the call comes from.
-    pub origin: Origin,
-    /// Who asks.
-    pub caller: Arc<dyn Caller>,
-    /// Fires when the caller no longer wants the result.
-    pub cancel: CancellationToken,
-    /// Entries of `_meta` to send along with every upstream call.
-    pub meta: Vec<(String, Raw)>,
-    /// The debugger that controls the run.
-    pub debug: Option<DebugSession>,
-    /// What the run of a workflow is put around.
-    pub wrapped: Option<Arc<dyn Wrapped>>,
-    /// Told what the run came to before it has ended, where calls that nothing waits for are still
-    /// under way then. From there on nobody can cancel it.
-    pub answer: Option<oneshot::Sender<Finished>>,
-    /// Whether the run is to survive this process though its tool does not ask for it.
-    pub durable: bool,
-    /// What it is given from outside; the time and something random where there is nothing.
-    pub given: Option<Given>,
-}
+use crate::{Asker, DebugSession, EffectCall, Finished, Runtime, Wrapped};
 
 /// After how many steps in a row a run lets others have their turn.
 const STEPS_PER_TURN: u32 = 32;
-
-impl Execution {
-    /// A call that nobody watches, with nothing special about it.
-    pub fn new(graph: Arc<Graph>, tool: Arc<Tool>, input: Value) -> Self {
-        Self {
-            id: RunId::new(),
-            graph,
-            tool,
-            input,
-            origin: Origin::default(),
-            caller: Arc::new(Silent),
-            cancel: CancellationToken::new(),
-            meta: Vec::new(),
-            debug: None,
-            wrapped: None,
-            answer: None,
-            durable: false,
-            given: None,
-        }
-    }
-
-    /// Whether it is executed by the engine of durable runs, if there is one. Whoever debugs a run
-    /// controls the execution, and a workflow is a part of the request it is put around.
-    pub fn is_durable(&self) -> bool {
-        (self.durable || self.tool.durable) && self.debug.is_none() && self.wrapped.is_none()
-    }
-}
-
-impl Runtime {
-    /// A runtime whose runs have these effects.
-    pub fn new(effects: Arc<dyn Effects>) -> Self {
-        let evaluator = Evaluator::new(Budget::default());
-        Self { effects, evaluator, instruments: Instruments::default() }
-    }
-
-    /// The same runtime, whose runs are recorded and watched.
-    #[must_use]
-    pub fn with(mut self, instruments: Instruments) -> Self {
-        self.instruments = instruments;
-        self
-    }
-
-    /// The same runtime, with another observer of its runs.
-    #[must_use]
-    pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.instruments.observers.push(observer);
-        self
-    }
-
-    /// Whether its runs are recorded.
-    pub fn is_recorded(&self) -> bool {
-        self.instruments.journal.is_some()
-    }
-
-    /// Who sees its runs.
-    pub fn observers(&self) -> &[Arc<dyn Observer>] {
-        &self.instruments.observers
-    }
-
-    /// Where its runs ask people; none where they are not recorded.
-    pub fn questions(&self) -> Option<Questions> {
-        self.instruments.journal.as_ref().map(|journal| Questions::new(Arc::clone(journal)))
-    }
-
-    /// Its durable runs; none where there are none.
-    pub fn durable(&self) -> Option<&Arc<DurableRuns>> {
-        self.instruments.durable.as_ref().filter(|durable| durable.is_serving())
-    }
-
-    /// Executes a run to its end. A panic in it is its error and nobody else's.
-    pub async fn execute(&self, execution: Execution) -> Finished {
-        match &self.instruments.durable {
-            Some(durable) if execution.is_durable() && durable.is_serving() => {
-                Box::pin(durable.execute(self, execution)).await
-            }
-            _ => self.until_the_end(execution, None).await,
-        }
-    }
-
-    /// Executes a durable run, as far as this process may.
-    pub(crate) fn drive_durably<'a>(
-        &'a self,
-        execution: Execution,
-        durably: Durably<'a>,
-    ) -> impl Future<Output = Result<Finished, Stopped>> + Send + 'a {
-        self.guarded(execution, None, Some(durably))
-    }
-
-    /// Drives a run on that has done something already.
-    pub(crate) async fn go_on(&self, execution: Execution, begun: Begun) -> Finished {
-        self.until_the_end(execution, Some(begun)).await
-    }
-
-    fn until_the_end(
-        &self,
-        execution: Execution,
-        begun: Option<Begun>,
-    ) -> impl Future<Output = Finished> + Send {
-        let run = execution.id;
-        // Only a durable run is stopped before it has ended.
-        self.guarded(execution, begun, None).map(move |ended| ended.unwrap_or_else(|_| fault(run)))
-    }
-
-    /// The run itself is in memory of its own, which is free again while its record is waited for.
-    fn guarded<'a>(
-        &'a self,
-        execution: Execution,
-        begun: Option<Begun>,
-        durably: Option<Durably<'a>>,
-    ) -> impl Future<Output = Result<Finished, Stopped>> + Send + 'a {
-        let run = execution.id;
-        let driven = AssertUnwindSafe(Box::pin(self.drive(execution, begun, durably)));
-        driven.catch_unwind().then(move |driven| match driven {
-            Ok(Ok(ended)) => ended.committed().left_future(),
-            Ok(Err(stopped)) => ready(Err(stopped)).right_future(),
-            Err(_) => ready(Ok(fault(run))).right_future(),
-        })
-    }
-
-    async fn drive(
-        &self,
-        execution: Execution,
-        begun: Option<Begun>,
-        durably: Option<Durably<'_>>,
-    ) -> Result<Ended<impl Future<Output = bool> + Send>, Stopped> {
-        let Execution {
-            id,
-            graph,
-            tool,
-            input,
-            origin,
-            caller,
-            cancel,
-            meta,
-            debug,
-            wrapped,
-            answer,
-            durable: _,
-            given: own,
-        } = execution;
-        let own = own.unwrap_or_else(given);
-        let clock = match &durably {
-            Some(_) => Clock::of_steps(durable::began(own.clock)),
-            None => Clock::at(begun.as_ref().map_or(Duration::ZERO, |begun| begun.now)),
-        };
-        let start = RunStart {
-            id,
-            graph: Some(&graph),
-            tool: &tool.name,
-            digest: tool.digest,
-            origin: &origin,
-            at: clock.began(),
-        };
-        let Instruments { journal, observers, live, durable: _ } = &self.instruments;
-        let observers = observers.iter().filter_map(|observer| observer.begin(&start)).collect();
-        let recorder = match journal {
-            Some(journal) => {
-                let new = NewRun {
-                    id,
-                    tool: Arc::clone(&tool.name),
-                    digest: tool.digest,
-                    definition: Some(Arc::clone(&graph.text)),
-                    origin: origin.clone(),
-                    started: clock.began(),
-                };
-                Some(match &durably {
-                    Some(durably) => durable::record(journal, new, durably.is_again).await?,
-                    None => journal.begin(new),
-                })
-            }
-            None => None,
-        };
-        let asker = journal
-            .as_ref()
-            .map(|journal| Asker::new(journal, id, &tool.name, origin.principal.clone()));
-        let mut watchers = Watchers::new(observers, recorder, caller);
-        let span = log_span(id, &tool, &origin, &watchers);
-        let run = match begun {
-            Some(begun) => {
-                let mut events = begun.events;
-                events.iter().for_each(|event| watchers.show(event));
-                watchers.record(&mut events);
-                begun.run
-            }
-            None => Run::start(graph, &tool, input, own),
-        };
-        let mut drive = Drive {
-            runtime: self,
-            id,
-            run,
-            clock,
-            watchers,
-            debugging: Debugging::new(debug),
-            // Whoever debugs decides what comes next, which nobody could repeat.
-            entered: live.as_ref().map(|live| live.enter(id, durably.is_none())),
-            durably,
-            cancel,
-            meta,
-            wrapped,
-            asker,
-            answer,
-            work: Work::default(),
-            happened: Vec::new(),
-        };
-        let came_to = drive.until_it_ends().instrument(span).await;
-        if let (Ok(_), Some(asker)) = (&came_to, &drive.asker) {
-            asker.ended().await;
-        }
-        let is_kept = drive.durably.is_some() && came_to.is_ok();
-        if is_kept {
-            drive.kept().await?;
-        }
-        Ok(drive.end(came_to, is_kept))
-    }
-}
-
-/// A run that has ended, and what is left of it while its record is written.
-///
-/// Many wait for one commit. What they hold meanwhile is taken out of the caches by the others, so
-/// everything else of a run is gone by then.
-struct Ended<C> {
-    came_to: Result<Finished, Stopped>,
-    /// Waits until the record is in the store, but not for ever; none where there is no record.
-    committing: Option<C>,
-    /// Until then the run counts as one that is at work.
-    recorder: Option<RunRecorder>,
-    entered: Option<Entered>,
-}
-
-impl<C: Future<Output = bool>> Ended<C> {
-    /// What the run came to, once that may be told.
-    fn committed(self) -> impl Future<Output = Result<Finished, Stopped>> {
-        let Self { came_to, committing, recorder, entered } = self;
-        // A loss is counted and logged where it happens; it is no reason to fail a call.
-        OptionFuture::from(committing).map(move |_| {
-            drop((recorder, entered));
-            came_to
-        })
-    }
-}
-
-/// What a run is given where nobody says what.
-pub(crate) fn given() -> Given {
-    Given { seed: fastrand::u64(..), clock: to_millis(SystemTime::now()) }
-}
-
-/// What a run came to in which we failed.
-fn fault(run: RunId) -> Finished {
-    let fault = "the run failed by a fault of mcpgraph";
-    Finished::failed(run, RunError::new(ErrorKind::Internal, fault))
-}
-
-/// What log lines of a run carry. It is there for warnings too, so it cannot be a lesser span.
-fn log_span(id: RunId, tool: &Tool, origin: &Origin, watchers: &Watchers) -> Span {
-    let span = tracing::warn_span!("run", run = %id, tool = &*tool.name, trace_id = field::Empty);
-    if !span.is_disabled() {
-        let traced = watchers.trace_context(None);
-        let trace = traced.as_ref().or(origin.trace.as_ref());
-        if let Some(trace) = trace {
-            watchers.caller.traced(trace);
-            span.record("trace_id", trace_id(trace));
-        }
-    }
-    span
-}
-
-/// A run that has done something already, and what it did.
-pub(crate) struct Begun {
-    pub(crate) run: Run,
-    pub(crate) events: Vec<Event>,
-    pub(crate) now: Duration,
-}
 
 /// A run under way.
 pub(crate) struct Drive<'a> {
@@ -353,25 +34,25 @@ pub(crate) struct Drive<'a> {
     pub(crate) run: Run,
     pub(crate) clock: Clock,
     pub(crate) watchers: Watchers,
-    debugging: Debugging,
+    pub(crate) debugging: Debugging,
     /// The place where debuggers may join.
-    entered: Option<Entered>,
+    pub(crate) entered: Option<Entered>,
     pub(crate) cancel: CancellationToken,
     pub(crate) meta: Vec<(String, Raw)>,
-    wrapped: Option<Arc<dyn Wrapped>>,
+    pub(crate) wrapped: Option<Arc<dyn Wrapped>>,
     pub(crate) asker: Option<Asker>,
-    answer: Option<oneshot::Sender<Finished>>,
+    pub(crate) answer: Option<oneshot::Sender<Finished>>,
     pub(crate) work: Work<'a>,
     /// What it has besides if it is durable.
     pub(crate) durably: Option<Durably<'a>>,
     /// Room for what happened in a step.
-    happened: Vec<Event>,
+    pub(crate) happened: Vec<Event>,
 }
 
 impl Drive<'_> {
     /// Gives the last of the record to be written, unless it is in the store, and keeps nothing but
     /// what has to wait for that.
-    fn end(
+    pub(crate) fn end(
         mut self,
         came_to: Result<Finished, Stopped>,
         is_kept: bool,
@@ -389,7 +70,7 @@ impl Drive<'_> {
         }
     }
 
-    async fn until_it_ends(&mut self) -> Result<Finished, Stopped> {
+    pub(crate) async fn until_it_ends(&mut self) -> Result<Finished, Stopped> {
         let mut steps = 0;
         loop {
             self.tell();

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::drive::{Durably, began};
 use self::kept::Kept;
-use crate::drive::given;
+use crate::runtime::given;
 use crate::{Execution, Finished, Runtime};
 
 /// The durable runs of a process.

@@ -8,7 +8,7 @@ use mcpgraph_engine::{Divergence, Event, NotChanged, PauseReason, Progress, Repl
 use mcpgraph_graph::{Graph, Target, Tool};
 use mcpgraph_value::Value;
 
-use crate::drive::Begun;
+use crate::runtime::Begun;
 use crate::{Execution, Finished, Runtime};
 
 /// What a recorded run is done again with.
