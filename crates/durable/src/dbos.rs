@@ -3,15 +3,17 @@
 //! A run is a workflow of DBOS, which keeps its input, its steps and its outcome, and has every
 //! workflow executed that is on its queue. What is added here: whose workflows go back to the queue
 //! because their process is gone (see [`super::sweep`]), what is forgotten (see [`super::tidy`]),
-//! where the places of steps are, and that everything that is kept is sealed.
+//! where the places of steps are (see [`steps`]), and that everything that is kept is sealed.
+
+mod steps;
 
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use dbos::sysdb::postgres::{self, PostgresSystemDatabase, Settings};
 use dbos::sysdb::retry::RetryPolicy;
-use dbos::sysdb::types::{Message as DbosMessage, Outcome, StepTiming, Timestamp, WorkflowStatus};
+use dbos::sysdb::types::{Message as DbosMessage, WorkflowStatus};
 use dbos::sysdb::{Error, SystemDatabase};
 use dbos::{Config, DBOS, StartOptions, WorkflowRef};
 use mcpgraph_journal::{Alone, Journal, JournalError, RunId};
@@ -19,11 +21,10 @@ use mcpgraph_value::Value;
 use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
+use self::steps::DbosSteps;
 use crate::executions::Executions;
 use crate::sealed::{About, unreadable};
-use crate::{
-    Course, DurableError, Ended, Engine, Executor, Message, Place, Steps, Stopped, sweep, tidy,
-};
+use crate::{DurableError, Ended, Engine, Executor, Message, Stopped, sweep, tidy};
 
 /// Whose workflows these are among others in the database.
 const APPLICATION: &str = "mcpgraph";
@@ -379,139 +380,6 @@ impl Inner {
     }
 }
 
-/// The engine as one execution sees it.
-struct DbosSteps {
-    engine: Arc<Inner>,
-    database: Arc<PostgresSystemDatabase>,
-    run: RunId,
-    /// The run, as DBOS calls it.
-    id: String,
-    /// The number under which the others knew this process when the execution began.
-    presence: i64,
-    course: Course,
-}
-
-impl DbosSteps {
-    /// Whether the execution may go on: nobody has taken the run over. Where the others may have
-    /// given this process up without its knowing, it waits until it knows.
-    async fn check(&self) -> Result<(), Stopped> {
-        self.course.check()?;
-        if self.engine.certain().await? == self.presence { Ok(()) } else { Err(Stopped::Elsewhere) }
-    }
-
-    /// What is at a place.
-    async fn sealed_at(&self, place: &Place) -> Result<Option<String>, Stopped> {
-        let step = step_id(place)?;
-        let found = self.ask(|| self.database.check_step(&self.id, step, &place.name)).await?;
-        match found.map_err(stopped)? {
-            Some(step) => step.output.ok_or_else(unreadable).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// What was kept.
-    async fn opened(&self, about: About, kept: &str) -> Result<Value, Stopped> {
-        self.engine.unseal(about, text(kept)?).await?.ok_or_else(unreadable)
-    }
-
-    /// Asks the database for something while it is certain that the run is this process's own, also
-    /// when the answer has come. What takes longer is asked again once that is certain again.
-    async fn ask<T, F: Future<Output = Result<T, Error>>>(
-        &self,
-        question: impl Fn() -> F,
-    ) -> Result<Result<T, Error>, Stopped> {
-        loop {
-            self.check().await?;
-            let answer = tokio::select! {
-                biased;
-                answer = question() => Some(answer),
-                () = self.doubtful() => None,
-            };
-            if let Some(answer) = answer {
-                self.check().await?;
-                return Ok(answer);
-            }
-        }
-    }
-
-    /// Waits until it is not certain any more that the run is this process's own.
-    async fn doubtful(&self) {
-        let is_certain = || {
-            self.engine.journal.is_seen() && self.engine.journal.presence() == Some(self.presence)
-        };
-        while is_certain() {
-            tokio::select! {
-                () = self.course.stopped().cancelled() => return,
-                () = tokio::time::sleep(WAIT_FOR_CERTAINTY) => {}
-            }
-        }
-    }
-}
-
-#[async_trait]
-impl Steps for DbosSteps {
-    fn course(&self) -> &Course {
-        &self.course
-    }
-
-    async fn recall(&self, place: &Place) -> Result<Option<Value>, Stopped> {
-        match self.sealed_at(place).await? {
-            Some(sealed) => self.opened(About::step(self.run, place), &sealed).await.map(Some),
-            None => Ok(None),
-        }
-    }
-
-    async fn keep(&self, place: &Place, kept: Value) -> Result<Value, Stopped> {
-        let now = Timestamp::now();
-        let timing = Some(StepTiming { started_at: now, completed_at: now });
-        let about = About::step(self.run, place);
-        let text = json(self.engine.seal(about.clone(), kept.clone()).await?);
-        let step = step_id(place)?;
-        let record = || {
-            let outcome = Outcome::Output(Some(&text));
-            self.database.record_step(&self.id, step, &place.name, outcome, Some(JSON), timing)
-        };
-        match self.ask(record).await? {
-            // Another execution may have been first, and what it kept is what counts. DBOS tells
-            // executions apart by the millisecond, so this looks for itself: no two seals are alike.
-            Ok(()) | Err(Error::StepAlreadyRecorded { .. }) => {}
-            Err(error) => return Err(stopped(error)),
-        }
-        let there = self.sealed_at(place).await?.ok_or(Stopped::Elsewhere)?;
-        if there == text { Ok(kept) } else { self.opened(about, &there).await }
-    }
-
-    async fn receive(
-        &self,
-        place: &Place,
-        topic: &str,
-        until: SystemTime,
-    ) -> Result<Option<Value>, Stopped> {
-        self.check().await?;
-        let left = until.duration_since(SystemTime::now()).unwrap_or_default();
-        let step = step_id(place)?;
-        let received = self.database.recv(&self.id, step, step + 1, Some(topic), left);
-        tokio::select! {
-            biased;
-            () = self.course.stopped().cancelled() => {
-                Err(self.course.why().unwrap_or(Stopped::Elsewhere))
-            }
-            received = received => match received.map_err(stopped)? {
-                Some(message) => {
-                    let about = About::message(self.run, topic);
-                    self.opened(about, &message.value).await.map(Some)
-                }
-                None => Ok(None),
-            },
-        }
-    }
-}
-
-fn step_id(place: &Place) -> Result<i32, Stopped> {
-    i32::try_from(place.number)
-        .map_err(|_| Stopped::Unusable("the run has too many steps".to_owned()))
-}
-
 /// A sealed text as DBOS keeps it.
 fn json(sealed: String) -> String {
     Value::from(sealed).to_json()
@@ -520,13 +388,6 @@ fn json(sealed: String) -> String {
 /// The text that DBOS keeps.
 fn text(json: &str) -> Result<String, Stopped> {
     serde_json::from_str(json).map_err(|_| unreadable())
-}
-
-fn stopped(error: Error) -> Stopped {
-    match error {
-        Error::WorkflowCancelled { .. } => Stopped::Cancelled,
-        other => Stopped::Unusable(other.to_string()),
-    }
 }
 
 pub(crate) fn unusable(error: Error) -> DurableError {
