@@ -1,34 +1,27 @@
-//! What those who record and the one who writes have in common.
+//! What those who record and the one who writes have in common: runs and requests are handed over
+//! here, and whoever waits or follows is told.
+
+mod standing;
+mod work;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mcpgraph_engine::Event;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
 use super::collected::Collected;
 use super::live::Live;
-use super::queue::{Item, MAX_BATCH, Queue, Series, Sleep, Work};
+use super::queue::{Item, Queue, Series};
 use super::spare::Spare;
 use super::state::RunState;
 use super::whole::{NotMade, Whole};
 use crate::common::Announcing;
 use crate::mask::Masker;
-use crate::{JournalError, JournalOptions, JournalStatus, NewRun, Request, RunId, StoredEvent};
-
-/// How long events wait for others when nobody waits for them.
-const LINGER: Duration = Duration::from_millis(10);
-
-/// How long the writer rests after it wrote something before it has to be woken for what nobody
-/// waits for.
-///
-/// Waking it costs a system call, which a request should not pay for its line in the log, nor a run
-/// that goes on. While there is traffic, requests are written with the runs, or at the end of a
-/// rest; for runs it looks in between.
-const REST: Duration = Duration::from_millis(200);
+use crate::{JournalOptions, NewRun, Request, RunId, StoredEvent};
 
 /// How many runs are few enough to look for a commit instead of sleeping until it is there.
 const FEW_RUNS: usize = 2;
@@ -240,10 +233,6 @@ impl Shared {
         drop(before);
     }
 
-    pub(crate) fn count_lost_request(&self) {
-        self.lost_requests.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Nothing more will come of a run.
     pub(crate) fn end(&self, run: &Arc<Live>) {
         for spent in run.take_spent() {
@@ -267,123 +256,10 @@ impl Shared {
         }
     }
 
-    fn wake_writer(&self, queue: &Queue) {
-        let is_full = queue.events >= MAX_BATCH;
-        match queue.sleep {
-            Sleep::Idle => drop(self.wake.notify_one()),
-            Sleep::Resting | Sleep::Lingering if queue.urgent || is_full => {
-                self.wake.notify_one();
-            }
-            Sleep::Gathering if queue.waiting >= queue.wanted || is_full => {
-                self.wake.notify_one();
-            }
-            _ => {}
-        }
-    }
-
-    /// Somebody waits for what is queued.
-    pub(crate) fn hurry(&self) {
-        let mut queue = self.queue.lock();
-        queue.urgent = true;
-        self.wake_writer(&queue);
-    }
-
-    /// Lets the writer write what there is and end.
-    pub(crate) fn close(&self) {
-        self.queue.lock().closed = true;
-        self.wake.notify_one();
-    }
-
-    /// Whether nothing more will come.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.queue.lock().closed
-    }
-
-    /// What the writer is to do next; it sleeps until there is something, for `patience` at most.
-    pub(crate) fn next_work(&self, patience: Option<Duration>) -> Work {
-        let mut queue = self.queue.lock();
-        let has_written = std::mem::take(&mut queue.has_written);
-        queue.taken = None;
-        if has_written {
-            self.rest(&mut queue, patience.map_or(REST, |patience| patience.min(REST)));
-        }
-        self.sleep(&mut queue, Sleep::Idle, patience);
-        if queue.is_empty() {
-            return if queue.closed { Work::Closed } else { Work::Idle };
-        }
-        let oldest = queue.oldest.or(queue.oldest_request).unwrap_or_else(Instant::now);
-        while !queue.urgent && !queue.closed && queue.events < MAX_BATCH {
-            let left = LINGER.saturating_sub(oldest.elapsed());
-            if left.is_zero() {
-                break;
-            }
-            queue.sleep = Sleep::Lingering;
-            self.wake.wait_for(&mut queue, left);
-            queue.sleep = Sleep::No;
-        }
-        self.gather(&mut queue);
-        queue.has_written = true;
-        Work::Write(queue.take(oldest), oldest)
-    }
-
-    /// What came since the writer was given something, which it writes along.
-    pub(super) fn take_more(&self) -> Vec<Item> {
-        let mut queue = self.queue.lock();
-        let oldest = queue.taken.map_or_else(Instant::now, |(_, _, oldest)| oldest);
-        queue.take(oldest)
-    }
-
-    /// Sleeps for so long at most, unless there is something to do.
-    fn sleep(&self, queue: &mut MutexGuard<'_, Queue>, how: Sleep, time: Option<Duration>) {
-        if !queue.is_empty() || queue.closed {
-            return;
-        }
-        queue.sleep = how;
-        match time {
-            Some(time) => drop(self.wake.wait_for(queue, time)),
-            None => self.wake.wait(queue),
-        }
-        queue.sleep = Sleep::No;
-    }
-
-    /// Rests for so long, or until there is something of a run.
-    fn rest(&self, queue: &mut MutexGuard<'_, Queue>, time: Duration) {
-        let began = Instant::now();
-        while queue.items.is_empty() && !queue.closed && queue.events < MAX_BATCH {
-            let left = time.saturating_sub(began.elapsed());
-            if left.is_zero() {
-                break;
-            }
-            queue.sleep = Sleep::Resting;
-            self.wake.wait_for(queue, left.min(LINGER));
-            queue.sleep = Sleep::No;
-        }
-    }
-
     /// Whether so few runs are at work that nobody else needs the time of one that looks for its
     /// commit.
     pub(super) fn is_calm(&self) -> bool {
         self.at_work.load(Ordering::Relaxed) <= FEW_RUNS
-    }
-
-    /// Waits for a moment until more runs wait, if they will soon.
-    fn gather(&self, queue: &mut MutexGuard<'_, Queue>) {
-        if queue.waiting == 0 {
-            return;
-        }
-        let at_work = self.at_work.load(Ordering::Relaxed);
-        let (wanted, patience) = queue.gathering.wanted(queue.waiting, at_work);
-        let began = Instant::now();
-        queue.wanted = wanted;
-        while queue.waiting < wanted && !queue.closed {
-            let left = patience.saturating_sub(began.elapsed());
-            if left.is_zero() || queue.events >= MAX_BATCH {
-                break;
-            }
-            queue.sleep = Sleep::Gathering;
-            self.wake.wait_for(queue, left);
-            queue.sleep = Sleep::No;
-        }
     }
 
     /// Wakes those who sleep until these runs are settled. Waking from another thread costs a system
@@ -406,46 +282,6 @@ impl Shared {
         for run in &woken {
             run.wake();
         }
-    }
-
-    pub(crate) fn count_lost(&self, run: &Live, events: u64) {
-        self.lost_events.fetch_add(events, Ordering::Relaxed);
-        if run.lose(events) {
-            self.lost_runs.fetch_add(1, Ordering::Relaxed);
-            tracing::debug!(run = %run.new.id, "the record of a run is not complete");
-        }
-        run.wake();
-    }
-
-    pub(crate) fn count_late(&self) {
-        self.stalled.store(true, Ordering::Release);
-        self.late_runs.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_stalled(&self) -> bool {
-        self.stalled.load(Ordering::Acquire)
-    }
-
-    /// The store took something. True if it had not for a while.
-    pub(crate) fn succeeded(&self) -> bool {
-        self.queue.lock().taken = None;
-        self.stalled.store(false, Ordering::Release);
-        let was_failing = self.last_error.lock().take().is_some();
-        let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
-        self.committed.send_replace(commits);
-        was_failing
-    }
-
-    /// The store can be reached. True if it could not for a while.
-    pub(crate) fn reached(&self) -> bool {
-        self.stalled.store(false, Ordering::Release);
-        self.last_error.lock().take().is_some()
-    }
-
-    /// The store did not take something. True if it had until now.
-    pub(crate) fn failed(&self, error: &JournalError) -> bool {
-        self.stalled.store(true, Ordering::Release);
-        self.last_error.lock().replace(error.to_string().into()).is_none()
     }
 
     pub(crate) fn follow(&self, run: RunId) -> watch::Receiver<u64> {
@@ -474,23 +310,6 @@ impl Shared {
             if let Some(sender) = followed.get(&run.new.id) {
                 sender.send_modify(|count| *count += 1);
             }
-        }
-    }
-
-    pub(crate) fn status(&self) -> JournalStatus {
-        let queue = self.queue.lock();
-        let (events, bytes, _) = queue.taken.unwrap_or((0, 0, Instant::now()));
-        let oldest = queue.taken.map(|(_, _, oldest)| oldest).or(queue.oldest);
-        JournalStatus {
-            queued_events: queue.events + events,
-            queued_bytes: queue.bytes + bytes,
-            lost_events: self.lost_events.load(Ordering::Relaxed),
-            lost_runs: self.lost_runs.load(Ordering::Relaxed),
-            lost_requests: self.lost_requests.load(Ordering::Relaxed),
-            late_runs: self.late_runs.load(Ordering::Relaxed),
-            lag: oldest.map(|oldest| oldest.elapsed()).unwrap_or_default(),
-            commits: self.commits.load(Ordering::Relaxed),
-            last_error: self.last_error.lock().clone(),
         }
     }
 }
