@@ -3,8 +3,10 @@
 
 mod ahead;
 mod allowance;
+mod checks;
 mod children;
 mod detached;
+mod ending;
 mod failing;
 mod flow;
 mod patience;
@@ -157,7 +159,7 @@ impl Run {
             input: input.clone(),
             given,
         });
-        match steps::check_input(tool, &input) {
+        match checks::check_input(tool, &input) {
             Ok(()) => {
                 run.enter_tool(tool, input, None, Vec::new(), 0);
             }

@@ -1,5 +1,5 @@
-//! What a run may use of time and executions: by the limits of the tool that was called, and by
-//! those of the tools that `graph` nodes call, where these are stricter.
+//! What a run may use of time, executions and memory: by the limits of the tool that was called, and
+//! of the first two by those of the tools that `graph` nodes call, where these are stricter.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,6 +66,23 @@ impl Run {
             .try_for_each(Allowance::count);
         self.allowances = allowances;
         counted
+    }
+
+    /// Counts `bytes` more in memory, unless that is more than the run may hold.
+    pub(super) fn hold(&mut self, bytes: usize) -> Result<(), RunError> {
+        let limit = self.limits.context_bytes;
+        let held = self.context_bytes.saturating_add(bytes);
+        if held > limit {
+            return Err(RunError::new(
+                ErrorKind::Limit,
+                format!(
+                    "the outputs of the run are larger than maxContextBytes ({limit} bytes); raise \
+                     the limit in executionLimits, or pass on less"
+                ),
+            ));
+        }
+        self.context_bytes = held;
+        Ok(())
     }
 
     /// When the run has had its time, or a tool at work inside it; none while it waits for a

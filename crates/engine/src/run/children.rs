@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcpgraph_graph::{Body, Kind, Tool};
 use mcpgraph_value::{Map, Value};
 
-use super::steps::{check_input, check_output};
+use super::checks::{check_input, check_output};
 use super::{LiveScope, Run, ScopeId, State};
 use crate::{ErrorKind, RunError, ScopeView, TaskId};
 

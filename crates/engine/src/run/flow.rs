@@ -9,7 +9,7 @@ use mcpgraph_graph::{Hook, Kind, Target};
 use mcpgraph_value::{Map, Value};
 
 use super::Run;
-use super::steps::check_payload;
+use super::checks::check_payload;
 use crate::{ErrorKind, RunError, ScopeView, TaskId};
 
 const REQUEST: &str = "request";
