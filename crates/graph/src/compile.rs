@@ -6,8 +6,10 @@
 
 mod ask;
 mod body;
+mod calls;
 mod command;
 mod durable;
+mod expressions;
 mod names;
 mod reach;
 mod reads;

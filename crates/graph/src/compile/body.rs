@@ -1,25 +1,21 @@
-//! One body: edges resolved, expressions compiled.
+//! One body: its nodes compiled, their edges resolved. Expressions are compiled in `expressions`,
+//! what nodes call is looked up in `calls`.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcpgraph_config::Text;
 use mcpgraph_config::model::{
-    ArgValue, Ask as AskDef, Condition, FailureKind, GraphFile, NodeDef, NodeKind,
-    Retry as RetryDef, Spanned, Switch, ToolDef, Wait,
+    Ask as AskDef, FailureKind, GraphFile, NodeDef, NodeKind, Retry as RetryDef, Switch, ToolDef,
 };
-use mcpgraph_config::{Json, Text, Tree};
-use mcpgraph_diagnostics::{Diagnostic, Span, codes, suggest};
-use mcpgraph_expr::{JsonLogic, Jsonata, code};
-use mcpgraph_value::Value;
+use mcpgraph_diagnostics::{Diagnostic, codes, suggest};
 
 use super::reach;
-use super::reads::{self, Known, Names};
+use super::reads::Names;
 use super::report::Report;
-use crate::{
-    Body, Case, Kind, Node, NodeIx, Retry, RetryOn, Target, Template, read_duration, read_time,
-};
+use crate::{Body, Case, Kind, Node, NodeIx, Retry, RetryOn, Target, Template};
 
 /// The name under which a node that handles an error reads it.
 pub(super) const ERROR: &str = "error";
@@ -60,7 +56,7 @@ pub(super) struct Compiler<'a, 'r> {
     /// The tool, unless it is a workflow.
     pub(super) tool: Option<&'a ToolDef>,
     /// The ids of all nodes of the tool.
-    ids: Names<'a>,
+    pub(super) ids: Names<'a>,
     pub(super) report: &'r mut Report,
 }
 
@@ -276,72 +272,6 @@ impl<'a> Compiler<'a, '_> {
         Some(Kind::Switch { cases: cases.into_iter().collect::<Option<_>>()?, default: default? })
     }
 
-    fn rule(&mut self, condition: &Condition, names: &Names<'_>) -> Option<JsonLogic> {
-        match JsonLogic::compile(condition.rule.value()) {
-            Ok(rule) => {
-                let known = Known { names, ids: &self.ids };
-                reads::check_rule(rule.reads(), &condition.rule, known, self.report);
-                Some(rule)
-            }
-            Err(errors) => {
-                for error in errors {
-                    let pointer = error.pointer.as_deref().unwrap_or_default();
-                    let span = match condition.rule.text_at(pointer) {
-                        Some(text) if error.position.is_some() => {
-                            self.report.place_in(text, &error)
-                        }
-                        _ if error.code == code::UNKNOWN_OPERATOR => {
-                            operator_span(&condition.rule, pointer)
-                        }
-                        _ => condition.rule.span_at(pointer),
-                    };
-                    self.report.push(
-                        Diagnostic::error(codes::RULE_INVALID, error.to_string())
-                            .at(self.report.source(), span, "")
-                            .hint(
-                                "a rule is JSON Logic; the operand of `var` is a JSONata expression",
-                            )
-                            .maybe_hint(error.hint()),
-                    );
-                }
-                // One fault hides nothing that others read.
-                let reads = JsonLogic::reads_of(condition.rule.value());
-                let known = Known { names, ids: &self.ids };
-                reads::check_rule(&reads, &condition.rule, known, self.report);
-                None
-            }
-        }
-    }
-
-    pub(super) fn expression(&mut self, text: &Text, names: &Names<'_>) -> Option<Jsonata> {
-        match Jsonata::compile(text) {
-            Ok(expression) => {
-                let known = Known { names, ids: &self.ids };
-                reads::check_expression(expression.reads(), text, known, self.report);
-                Some(expression)
-            }
-            Err(_) => {
-                for error in Jsonata::problems(text) {
-                    let span = self.report.place_in(text, &error);
-                    self.report.push(
-                        Diagnostic::error(codes::EXPRESSION_SYNTAX, error.to_string())
-                            .at(self.report.source(), span, "")
-                            .hint("try it with `mcpgraph eval jsonata`"),
-                    );
-                }
-                None
-            }
-        }
-    }
-
-    pub(super) fn template(
-        &mut self,
-        args: &Spanned<ArgValue>,
-        names: &Names<'_>,
-    ) -> Option<Template> {
-        Template::new(&args.value, &mut |text| self.expression(text, names))
-    }
-
     /// Resolves an edge to a node of the same body.
     pub(super) fn edge(&mut self, id: &Text, what: &str, place: &Place<'_>) -> Option<NodeIx> {
         let index = place.ids.get(&**id).copied();
@@ -363,94 +293,6 @@ impl<'a> Compiler<'a, '_> {
             );
         }
         index
-    }
-
-    fn check_server(&mut self, name: &Text) {
-        let file = self.file;
-        match file.server(name) {
-            Some(server) if server.disabled => self.report.push(
-                Diagnostic::warning(codes::SERVER_DISABLED, format!("server `{name}` is disabled"))
-                    .at(self.report.source(), name.span(), "calls of this node will fail")
-                    .also(&server.source, server.name.span(), "it is disabled here")
-                    .hint("take `disabled` out of its definition, or call another server"),
-            ),
-            Some(_) => {}
-            None => {
-                let known = file.servers.iter().map(|server| server.name.as_str());
-                let hint = suggest::did_you_mean(name, known).unwrap_or_else(|| {
-                    String::from("define it under `mcpServers`, or in the file given with -m")
-                });
-                self.report.push(
-                    Diagnostic::error(
-                        codes::SERVER_UNKNOWN,
-                        format!("there is no server `{name}`"),
-                    )
-                    .at(self.report.source(), name.span(), "")
-                    .hint(hint),
-                );
-            }
-        }
-    }
-
-    /// What the file itself says about a time can be read, and may be waited for.
-    fn check_wait(&mut self, wait: &Wait, longest: u64) {
-        let ArgValue::Literal(value) = &wait.time.value else { return };
-        let millis = match value {
-            Value::String(text) if wait.is_until => read_time(text).map(u128::from),
-            Value::String(text) => read_duration(text).map(|time| time.as_millis()),
-            Value::Number(number) => {
-                let number = number.as_f64();
-                (number >= 0.0).then_some(number as u128)
-            }
-            _ => None,
-        };
-        let (message, hint) = match millis {
-            None if wait.is_until => {
-                let hint = "write a time with its zone, such as `2030-01-31T12:00:00Z`";
-                ("this is no time".to_owned(), hint)
-            }
-            None => {
-                let hint = "write `500ms`, `90s`, `5m`, `2h`, `3d` or milliseconds";
-                ("this is no length of time".to_owned(), hint)
-            }
-            // How far away a time is, is known when the run comes to it.
-            Some(millis) if !wait.is_until && millis > u128::from(longest) => (
-                format!("this is longer than maxWaitMs ({longest} ms)"),
-                "wait for less, or raise the limit in executionLimits",
-            ),
-            Some(_) => return,
-        };
-        self.report.push(
-            Diagnostic::error(codes::WAIT_UNCLEAR, message)
-                .at(self.report.source(), wait.time.span, "")
-                .hint(hint),
-        );
-    }
-
-    fn check_tool(&mut self, name: &Text) {
-        if self.file.tool(name).is_some() {
-            return;
-        }
-        let known = self.file.tools.iter().map(|tool| tool.name.as_str());
-        let hint = suggest::did_you_mean(name, known)
-            .unwrap_or_else(|| String::from("a graph node calls a tool of the same file"));
-        self.report.push(
-            Diagnostic::error(
-                codes::TOOL_UNKNOWN,
-                format!("there is no tool `{name}` in this file"),
-            )
-            .at(self.report.source(), name.span(), "")
-            .hint(hint),
-        );
-    }
-}
-
-/// Where the word of an operator stands, by the pointer to its operands.
-fn operator_span(rule: &Json, operands: &str) -> Span {
-    let operation = operands.rsplit_once('/').and_then(|(at, _)| rule.tree().pointer(at));
-    match operation.map(Tree::members) {
-        Some([operator]) => operator.key.span(),
-        _ => rule.span_at(operands),
     }
 }
 
