@@ -2,6 +2,7 @@
 
 mod finding;
 mod following;
+mod passing;
 
 use std::sync::Arc;
 
@@ -11,10 +12,9 @@ use futures_util::future::join_all;
 use mcpgraph_diagnostics::suggest;
 use mcpgraph_graph::Graph;
 use mcpgraph_journal::{Journal, Seals};
-use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
+use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::mirror::HeaderParameter;
 use mcpgraph_mcp::server::{Broadcaster, Call, Client, Description, Service};
-use mcpgraph_mcp::version::Era;
 use mcpgraph_runtime::Questions;
 use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::{Map, Value};
@@ -262,88 +262,6 @@ impl Gateway {
         relay::pass(&self.parking, &self.upstreams, server, call, params, passage).await
     }
 
-    async fn pass(&self, server: &str, call: &Call, params: Params) -> Result<Raw, RpcError> {
-        let unseen = Passage::default();
-        relay::pass(&self.parking, &self.upstreams, server, call, params, unseen).await
-    }
-
-    async fn get_prompt(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
-        let params = relay::params(call)?;
-        let name = relay::text(&params, "name")?;
-        about(call, &name);
-        let (server, inner) = self
-            .find(view, Kind::Prompts, &name)
-            .await
-            .ok_or_else(|| RpcError::invalid_params(format!("Unknown prompt: {name}")))?;
-        self.pass_named(&server, &inner, call, params, Passage::default()).await
-    }
-
-    async fn read_resource(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
-        let params = relay::params(call)?;
-        let uri = relay::text(&params, "uri")?;
-        about(call, &uri);
-        let found = self.find_readable(view, &uri).await;
-        let server = found.ok_or_else(|| resource_not_found(call, &uri))?;
-        self.pass(&server, call, params).await
-    }
-
-    /// `resources/subscribe`. The session knows what its client watches, and
-    /// [`Self::follow_watched`] tells the servers; here is only seen to it that somebody has it.
-    async fn watch_resource(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
-        let uri = relay::text(&relay::params(call)?, "uri")?;
-        about(call, &uri);
-        let found = self.find_watchable(view, &uri).await;
-        found.map(|_| raw(&json!({}))).ok_or_else(|| resource_not_found(call, &uri))
-    }
-
-    /// Completion of an argument: the reference says of whose prompt or resource.
-    async fn complete(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
-        let mut params = relay::params(call)?;
-        let reference = params
-            .get("ref")
-            .and_then(|reference| Value::from_json(reference.get()).ok())
-            .ok_or_else(|| RpcError::invalid_params("`ref` must be an object"))?;
-        let text = |key: &str| reference.get(key).and_then(Value::as_str);
-        if let Some(name) = text("name").or_else(|| text("uri")) {
-            about(call, name);
-        }
-        let found = match (text("name"), text("uri")) {
-            (Some(name), _) => self.find(view, Kind::Prompts, name).await,
-            (None, Some(uri)) => {
-                self.find_readable(view, uri).await.map(|server| (server, String::new()))
-            }
-            (None, None) => None,
-        };
-        let Some((server, inner)) = found else {
-            return Ok(raw(&json!({ "completion": { "values": [], "hasMore": false } })));
-        };
-        if text("name").is_some()
-            && let Some(reference) = params.get_mut("ref")
-        {
-            *reference = relay::with_text(reference, "name", &inner);
-        }
-        self.pass(&server, call, params).await
-    }
-
-    /// Requests about a task go to the server that runs it.
-    async fn with_task(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
-        tasks::require(&call.client)?;
-        let params = relay::params(call)?;
-        let id = relay::text(&params, "taskId")?;
-        if let Some(answer) = self.with_own_task(view, call, &id, &params).await {
-            return answer;
-        }
-        about(call, &id);
-        let questions = view.offer.runtime().questions();
-        let server = self
-            .tasks
-            .server(&id, &call.client, questions.as_ref().map(Questions::journal))
-            .await
-            .filter(|server| view.grant.sees_some_of(server))
-            .ok_or_else(|| RpcError::invalid_params(format!("Unknown task: {id}")))?;
-        self.pass(&server, call, params).await
-    }
-
     /// What the exposed servers can do, put together with what the gateway does itself. Of a server
     /// that takes too long to begin nothing is known.
     async fn capabilities(&self, view: &View) -> Value {
@@ -445,14 +363,6 @@ pub(crate) fn arguments(params: &Params) -> Result<Value, RpcError> {
         Ok(_) => Err(RpcError::invalid_params("`arguments` must be an object")),
         Err(error) => Err(adapt::not_arguments(text, &error)),
     }
-}
-
-fn resource_not_found(call: &Call, uri: &str) -> RpcError {
-    let code = match call.version().era() {
-        Era::Modern => code::INVALID_PARAMS,
-        Era::Legacy => code::RESOURCE_NOT_FOUND,
-    };
-    RpcError::new(code, "Resource not found").with_data(&json!({ "uri": uri }))
 }
 
 /// The answer for a tool that is not there, or not for this client.
