@@ -1,7 +1,8 @@
 //! `cargo xtask bench`: mcpgraph and its npm peer in one run, as ratios.
 //!
 //! Both are driven over stdio by the same client with the same graphs, one after the other in each
-//! round, so that a busy machine disturbs both alike. Figures are medians over rounds.
+//! round, so that a busy machine disturbs both alike. Figures are medians over rounds, unless the part
+//! says otherwise.
 
 mod awake;
 mod commands;
