@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { card, launch, look, openPage, Studio, typeInto } from './world';
+import { card, choose, launch, look, openPage, Studio, typeInto } from './world';
 
 const EMPTY = `# Made by hand.
 version: "1.0"
@@ -41,7 +41,7 @@ it('a tool is built by hand and saved', async () => {
   await typeInto(page, 'Schema of the arguments', JSON.stringify(schema));
   await page.waitForFunction(() => document.querySelector('.chip.bad') === null);
 
-  await card(page, 'entry').click();
+  await choose(page, 'entry');
   await page.getByRole('tab', { name: 'Node' }).click();
   await page.keyboard.press('n');
   await page.getByRole('button', { name: /^Call/ }).click();
@@ -63,8 +63,6 @@ it('a tool is built by hand and saved', async () => {
     'Expression, in JSONata',
     '{ "count": $count($split($.list_directory.content, "\\n")) }',
   );
-  await page.getByText('Saved', { exact: true }).waitFor({ state: 'hidden' });
-  await page.waitForTimeout(900);
   await page.keyboard.press('ControlOrMeta+s');
   await page.getByRole('button', { name: 'Saved' }).waitFor();
 
@@ -76,7 +74,7 @@ it('a tool is built by hand and saved', async () => {
 
 it('edges are made with the keyboard, and changes are taken back', async () => {
   const before = await page.locator('.react-flow__edge').count();
-  await card(page, 'list_directory').click();
+  await choose(page, 'list_directory');
   await page.keyboard.press('c');
   await page.getByLabel('To', { exact: true }).selectOption('exit');
   await page.getByLabel('When').selectOption('if it fails');
@@ -91,7 +89,7 @@ it('edges are made with the keyboard, and changes are taken back', async () => {
 });
 
 it('a question and a wait are filled in', async () => {
-  await card(page, 'transform').click();
+  await choose(page, 'transform');
   await page.keyboard.press('n');
   await page.getByRole('button', { name: /^Wait/ }).click();
   await card(page, 'wait').waitFor();
@@ -111,7 +109,6 @@ it('a question and a wait are filled in', async () => {
   await page.keyboard.press('Enter');
   await page.getByLabel('If the person declines').selectOption('exit');
   await card(page, 'ask').getByText('Count them all?').waitFor();
-  await page.waitForTimeout(900);
   await page.keyboard.press('ControlOrMeta+s');
   await page.getByRole('button', { name: 'Saved' }).waitFor();
   const text = studio.read();
@@ -122,17 +119,16 @@ it('a question and a wait are filled in', async () => {
 
   // What follows is about the tool without them.
   for (const id of ['ask', 'wait']) {
-    await card(page, id).click();
+    await choose(page, id);
     await page.getByRole('button', { name: `Remove ${id}` }).click();
     await card(page, id).waitFor({ state: 'hidden' });
   }
-  await page.waitForTimeout(900);
   await page.keyboard.press('ControlOrMeta+s');
   await page.getByRole('button', { name: 'Saved' }).waitFor();
 });
 
 it('it runs, stops at a breakpoint and is stepped through', async () => {
-  await card(page, 'transform').click();
+  await choose(page, 'transform');
   await page.keyboard.press('b');
   await page.getByRole('tab', { name: 'Run' }).click();
   await page.getByRole('textbox', { name: /^directory/ }).fill('.');

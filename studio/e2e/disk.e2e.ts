@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { card, example, launch, openPage, Studio } from './world';
+import { card, choose, example, launch, openPage, Studio } from './world';
 
 let browser: Browser;
 let studio: Studio;
@@ -26,7 +26,7 @@ it('a file that changes on disk is read again', async () => {
 });
 
 it('two changes are shown beside each other, and neither is lost', async () => {
-  await card(page, 'outcome').click();
+  await choose(page, 'outcome');
   await page.getByLabel('Name').fill('mine');
   await page.keyboard.press('Enter');
   await card(page, 'mine').waitFor();
@@ -46,7 +46,7 @@ it('the text and the canvas follow each other', async () => {
   await page.keyboard.press('y');
   const editor = page.locator('[aria-label="Graph file"][contenteditable="true"]');
   await editor.getByText('- id: mine').waitFor();
-  await card(page, 'mine').click();
+  await choose(page, 'mine');
   await page.getByLabel('Name').fill('ours');
   await page.keyboard.press('Enter');
   await editor.getByText('- id: ours').waitFor();

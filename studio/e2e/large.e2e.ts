@@ -47,7 +47,11 @@ it('a thousand nodes are travelled through at once', async () => {
   await page.locator('.react-flow__node').first().waitFor();
   await page.getByRole('button', { name: 'Run', exact: true }).last().click();
   await page.getByText('succeeded', { exact: true }).first().waitFor();
-  await page.waitForTimeout(500);
+  // All of it has arrived.
+  await page.waitForFunction(() => {
+    const range = document.querySelector<HTMLInputElement>('.scrub input');
+    return range?.max === '999' && range.value === '999';
+  });
   const median = await page.evaluate(async () => {
     const range = document.querySelector<HTMLInputElement>('.scrub input');
     const label = document.querySelector('.timeline strong');

@@ -1,6 +1,17 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client, card, editor, example, launch, look, openPage, Studio, type Theme } from './world';
+import {
+  Client,
+  card,
+  choose,
+  editor,
+  example,
+  launch,
+  look,
+  openPage,
+  Studio,
+  type Theme,
+} from './world';
 
 const GRAPH = `server: { name: desk, version: "1.0.0" }
 sops: [order-desk.md]
@@ -27,7 +38,7 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await page.getByRole('cell').getByRole('button', { name: 'order_desk' }).waitFor();
     await look(page, 'procedures', theme);
     await page.getByRole('cell').getByRole('button', { name: 'order_desk' }).click();
-    await card(page, 'CHECK').click();
+    await choose(page, 'CHECK');
     await page.getByText('Ask for the number of the order').waitFor();
     await look(page, 'procedure', theme);
 
@@ -93,7 +104,7 @@ tools:
 `;
     const studio = await Studio.start(text);
     const { page, complaints } = await openPage(browser, studio.url, theme);
-    await card(page, 'command').click();
+    await choose(page, 'command');
     await page.getByText('The arguments of the tool fill the placeholders').waitFor();
     await editor(page, 'Command').waitFor();
     await look(page, 'command', theme);

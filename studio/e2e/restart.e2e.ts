@@ -2,12 +2,25 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { example, launch, openPage, Studio } from './world';
 
+/** The example that adds numbers, resting at each: it takes longer than the test anywhere. */
+const PATIENT = `backend: { process: {} }
+${example('loops.yaml').replace(
+  'next: check_condition\n',
+  `next: rest
+
+      - id: rest
+        type: command
+        command: { argv: [sleep, "0.01"] }
+        next: check_condition
+`,
+)}`;
+
 let browser: Browser;
 let studio: Studio;
 
 beforeAll(async () => {
   browser = await launch();
-  studio = await Studio.start(example('loops.yaml'));
+  studio = await Studio.start(PATIENT);
 });
 
 afterAll(async () => {

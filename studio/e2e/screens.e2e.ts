@@ -1,6 +1,17 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { card, example, launch, look, openPage, Studio, type Theme, typeInto } from './world';
+import {
+  card,
+  choose,
+  editor,
+  example,
+  launch,
+  look,
+  openPage,
+  Studio,
+  type Theme,
+  typeInto,
+} from './world';
 
 const BROKEN_SERVER =
   '  absent: { command: sh, args: [-c, "echo the key is missing >&2; exit 3"] }\n';
@@ -53,7 +64,7 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await card(page, 'pending').waitFor();
     await look(page, 'graph', theme);
     await narrow(page, 'graph-narrow', theme);
-    await card(page, 'pending').click();
+    await choose(page, 'pending');
     await page.getByText('Lists the orders').waitFor();
     await look(page, 'node', theme);
     await dialog(page, 'n', 'add', theme);
@@ -61,13 +72,13 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await dialog(page, '?', 'keys', theme);
     await dialog(page, '/', 'search', theme);
     await page.getByRole('tab', { name: 'Tool' }).click();
-    await page.waitForTimeout(400);
+    await editor(page, 'Schema of the arguments').waitFor();
     await look(page, 'tool', theme);
     await page.keyboard.press('l');
     await look(page, 'list', theme);
     await page.keyboard.press('l');
     await page.keyboard.press('y');
-    await page.waitForTimeout(500);
+    await editor(page, 'Graph file').waitFor();
     await look(page, 'text', theme);
     await page.keyboard.press('y');
 
@@ -87,15 +98,20 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await page.locator('#find-problem').waitFor();
     await look(page, 'find', theme);
     await search.fill('');
-    for (const tab of ['Context', 'Diff', 'Expression']) {
+    const shown = {
+      Context: page.getByRole('tabpanel').locator('.json').first(),
+      Diff: page.locator('.diff-frame .cm-content').first(),
+      Expression: editor(page, 'Expression'),
+    };
+    for (const [tab, content] of Object.entries(shown)) {
       await page.getByRole('tab', { name: tab }).click();
-      await page.waitForTimeout(700);
+      await content.waitFor();
       await look(page, tab.toLowerCase(), theme);
     }
     await page.getByRole('tab', { name: 'Node' }).click();
     await page.getByRole('button', { name: 'Edit output and fork' }).click();
     await page.getByText('Kept:').waitFor();
-    await page.waitForTimeout(500);
+    await editor(page, 'Output of pending').waitFor();
     await look(page, 'fork', theme);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Breakpoints' }).click();
@@ -150,7 +166,7 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await page.getByRole('button', { name: 'Tools', exact: true }).click();
     studio.write('tools: [');
     await page.getByText('The file cannot be read as a graph').waitFor();
-    await page.waitForTimeout(600);
+    await editor(page, 'Graph file').waitFor();
     await look(page, 'unreadable', theme);
     await typeInto(page, 'Graph file', `server: { name: mended, version: "1" }\ntools:${HOSTILE}`);
     await page.getByRole('button', { name: 'hostile' }).click();

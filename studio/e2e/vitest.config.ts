@@ -9,5 +9,7 @@ export default defineConfig({
     bail: 1,
     testTimeout: 240_000,
     hookTimeout: 60_000,
+    // What is waited for comes as late as anything else that is waited for.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   Client,
   card,
+  choose,
+  editor,
   example,
   launch,
   look,
@@ -48,7 +50,7 @@ describe('a workflow of the store', () => {
 
   it('is made by hand, with a hook that blocks', async () => {
     await page.getByRole('button', { name: 'New workflow' }).click();
-    await card(page, 'start').click();
+    await choose(page, 'start');
     await page.keyboard.press('n');
     await page.getByRole('button', { name: /^Hook/ }).click();
     await card(page, 'hook').waitFor();
@@ -70,7 +72,6 @@ describe('a workflow of the store', () => {
     await page.getByLabel('Priority').fill('10');
     await page.keyboard.press('Enter');
     await page.getByLabel('In use once it is saved').check();
-    await page.waitForTimeout(300);
     await page.keyboard.press('ControlOrMeta+s');
     await page.getByRole('button', { name: 'Saved' }).waitFor();
     const kept = await studio.api<{ nodes: { id: string }[]; match: object; priority: number }>(
@@ -91,7 +92,7 @@ describe('a workflow of the store', () => {
     await page.getByRole('region', { name: 'Recent runs' }).getByRole('button').first().click();
     await card(page, 'guard').getByText('failed').waitFor();
     await card(page, 'call').getByText('not run').waitFor();
-    await card(page, 'guard').click();
+    await choose(page, 'guard');
     await page.getByText('people cancel orders').first().waitFor();
     await page.getByRole('region', { name: 'Log' }).getByText('refused').waitFor();
     await page.keyboard.press('Escape');
@@ -112,12 +113,12 @@ describe('a workflow of the store', () => {
     const edges = page.locator('.react-flow__edge');
     await card(page, 'call').waitFor();
     await expect.poll(() => edges.count()).toBe(3);
-    await card(page, 'start').click();
+    await choose(page, 'start');
     await page.keyboard.press('c');
     await page.getByLabel('To', { exact: true }).selectOption('call');
     await page.getByRole('button', { name: 'Connect', exact: true }).last().click();
     await expect.poll(() => edges.count()).toBe(4);
-    await card(page, 'guard').click();
+    await choose(page, 'guard');
     await page.keyboard.press('Delete');
     await card(page, 'guard').waitFor({ state: 'detached' });
     await page.keyboard.press('ControlOrMeta+z');
@@ -138,7 +139,7 @@ describe.each<Theme>(['light', 'dark'])('a module, in the %s theme', (theme) => 
     const studio = await Studio.start(SHOP);
     const { page, complaints } = await openPage(browser, `${studio.url}#/workflows`, theme);
     await page.getByRole('button', { name: 'New workflow' }).click();
-    await card(page, 'start').click();
+    await choose(page, 'start');
     await page.keyboard.press('n');
     await page.getByRole('button', { name: /^Hook/ }).click();
     await card(page, 'hook').waitFor();
@@ -162,7 +163,7 @@ describe.each<Theme>(['light', 'dark'])('a module, in the %s theme', (theme) => 
     await look(page, 'module', theme);
 
     await page.getByRole('region', { name: 'Workflows' }).getByRole('button').first().click();
-    await card(page, 'hook').click();
+    await choose(page, 'hook');
     await page.getByLabel('Code').selectOption('guard');
     await page.getByRole('button', { name: 'Open the module' }).waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -207,7 +208,7 @@ describe.each<Theme>(['light', 'dark'])('a module, in the %s theme', (theme) => 
 it('a workflow of the file is changed in its text', async () => {
   const studio = await Studio.start(example('workflows.yaml'));
   const { page, complaints } = await openPage(browser, `${studio.url}#/workflows/no_names`);
-  await card(page, 'mask').click();
+  await choose(page, 'mask');
   await page.getByLabel('Name', { exact: true }).fill('hide');
   await page.keyboard.press('Enter');
   await card(page, 'hide').waitFor();
@@ -229,11 +230,11 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await card(page, 'refuse').waitFor();
     await look(page, 'workflow', theme);
     await page.getByRole('region', { name: 'Workflows' }).getByText('no_names').click();
-    await card(page, 'mask').click();
-    await page.waitForTimeout(800);
+    await choose(page, 'mask');
+    await page.getByLabel('Timeout in milliseconds').waitFor();
     await look(page, 'hook', theme);
     await page.keyboard.press('y');
-    await page.waitForTimeout(500);
+    await editor(page, 'Graph file').waitFor();
     await look(page, 'workflow-text', theme);
     await page.keyboard.press('y');
     await page.getByRole('button', { name: 'List' }).click();

@@ -16,6 +16,9 @@ const screens = process.env.STUDIO_SCREENS ?? join(repository, 'target/studio-sc
 /** Pages that were built and are not in the binary yet, to be tested without building that. */
 const pages = process.env.STUDIO_PAGES;
 
+/** How many times slower the page is than it could be, to find out what depends on being fast. */
+const slowdown = Number(process.env.STUDIO_SLOWDOWN ?? 1);
+
 export const example = (name: string): string =>
   readFileSync(join(repository, 'examples', name), 'utf8');
 
@@ -126,8 +129,10 @@ export class Client {
     return (await this.send('tools/call', { name, arguments: args })) as ToolResult;
   }
 
-  async listTools(): Promise<void> {
-    await this.send('tools/list', {});
+  /** The names of all tools. */
+  async listTools(): Promise<string[]> {
+    const { tools } = (await this.send('tools/list', {})) as { tools: { name: string }[] };
+    return tools.map(({ name }) => name);
   }
 
   private async send(method: string, params: object): Promise<unknown> {
@@ -183,7 +188,11 @@ export async function openPage(
     reducedMotion: 'reduce',
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(15_000 * slowdown);
+  if (slowdown > 1) {
+    const session = await context.newCDPSession(page);
+    await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
+  }
   if (pages) await page.route(/\/(app\.js|app\.css|code\.js)$/, serveBuilt);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -202,12 +211,53 @@ async function serveBuilt(route: Route) {
   await route.fulfill({ response, body: readFileSync(join(pages ?? '', name)) });
 }
 
+/** Lets every answer to a request take its time: `delay` says how many milliseconds. */
+export async function slowly(page: Page, path: string, delay: () => number) {
+  await page.route(path, async (route) => {
+    try {
+      const response = await route.fetch();
+      await new Promise((rested) => setTimeout(rested, delay()));
+      await route.fulfill({ response });
+    } catch {
+      // The page is gone.
+    }
+  });
+}
+
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Waits until nothing on the page moves, and nothing of it changes any more. */
+export async function still(page: Page) {
+  await page.evaluate(async () => {
+    const rest = 150;
+    const patience = 10_000;
+    const ends = document
+      .getAnimations()
+      .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY);
+    await Promise.allSettled(ends.map(({ finished }) => finished));
+    await new Promise<void>((resolve) => {
+      const begin = () => setTimeout(done, rest);
+      const observer = new MutationObserver(() => {
+        clearTimeout(timer);
+        timer = begin();
+      });
+      const done = () => {
+        observer.disconnect();
+        resolve();
+      };
+      let timer = begin();
+      // Some pages never rest, such as those of a run under way.
+      setTimeout(done, patience);
+      const all = { subtree: true, childList: true, attributes: true, characterData: true };
+      observer.observe(document, all);
+    });
+  });
+}
 
 /** Takes a picture of a screen and looks for what keeps people out of it. */
 export async function look(page: Page, name: string, theme: Theme) {
   mkdirSync(screens, { recursive: true });
-  await page.waitForTimeout(250);
+  await still(page);
   await page.screenshot({ path: join(screens, `${name}-${theme}.png`) });
   await page.evaluate(axe.source);
   const found = await page.evaluate(
@@ -244,3 +294,10 @@ export const card = (page: Page, id: string) =>
   page
     .locator('.react-flow__node')
     .filter({ has: page.locator('.id', { hasText: new RegExp(`^${id}$`) }) });
+
+/** Selects a card once it rests: a graph is fitted into its place just after it is drawn. */
+export async function choose(page: Page, id: string) {
+  await card(page, id).waitFor();
+  await still(page);
+  await card(page, id).click();
+}

@@ -18,6 +18,7 @@ import { WorkflowsScreen } from './screens/WorkflowsScreen';
 import { useDialogs } from './state/dialogs';
 import { isDirty, useDocument } from './state/document';
 import { EditorContext, useChosenEditor, useIsStored } from './state/editor';
+import { handOver } from './state/handover';
 import { useLocation } from './state/location';
 import { isModuleDirty, useModule } from './state/module';
 import { useModules } from './state/modules';
@@ -25,7 +26,7 @@ import { useProcedures } from './state/procedures';
 import { useRun } from './state/run';
 import { followAll, useRuns } from './state/runs';
 import { followWalk } from './state/walk';
-import { useWorkflow } from './state/workflow';
+import { isWorkflowDirty, useWorkflow } from './state/workflow';
 import { useWorkflows } from './state/workflows';
 import { Notices } from './ui/Notices';
 
@@ -124,8 +125,9 @@ function useServer() {
   }, [tool, screen, isStored, isRead]);
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
-      const { id, text, saved } = useWorkflow.getState();
-      const isDraft = id !== null && saved !== null && text !== saved;
+      handOver();
+      const workflow = useWorkflow.getState();
+      const isDraft = workflow.saved !== null && isWorkflowDirty(workflow);
       const isEdited = isDraft || isModuleDirty(useModule.getState());
       if (isEdited || isDirty(useDocument.getState())) event.preventDefault();
     };

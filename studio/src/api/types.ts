@@ -292,6 +292,10 @@ export interface ForkRequest {
 
 export interface ForkEffects {
   kept: number;
+  /** Whether what is kept has masks where the run had secrets. */
+  masked: boolean;
+  /** What could not be compared with the record. */
+  note?: string;
   calls: { server: string; tool: string; readOnly: boolean | null }[];
 }
 

@@ -15,6 +15,8 @@ interface Props {
   /** The names that can be completed. */
   names?: { label: string; detail?: string }[];
   onChange?: (text: string) => void;
+  /** The person goes on with something else. */
+  onBlur?: () => void;
   ref?: Ref<CodeHandle>;
   height?: string;
 }
@@ -45,6 +47,7 @@ export function Code(props: Props) {
         readOnly: now.readOnly ?? false,
         undoes: now.undoes ?? true,
         onChange: (text) => latest.current.onChange?.(text),
+        onBlur: () => latest.current.onBlur?.(),
         names: () => latest.current.names ?? NOTHING.names,
       };
       editor.current = createEditor(options);

@@ -44,6 +44,7 @@ export interface EditorOptions {
   /** Whether the editor keeps its own history; the page may have one for the same text. */
   undoes: boolean;
   onChange: (text: string) => void;
+  onBlur: () => void;
   /** The names that can be completed, as they are when asked for. */
   names: () => Completion[];
 }
@@ -110,6 +111,7 @@ export function createEditor(options: EditorOptions): Editor {
           ...defaultKeymap,
           indentWithTab,
         ]),
+        EditorView.domEventHandlers({ blur: () => options.onBlur() }),
         EditorView.updateListener.of((update) => {
           const isOwn = update.transactions.some((change) => change.annotation(fromOutside));
           if (update.docChanged && !isOwn) options.onChange(update.state.doc.toString());

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { GraphDefinition, Json, JsonObject } from '../api/types';
+import { isObject, setMember } from '../model/definition';
 import { pretty } from '../model/format';
 import { fields, parseJson } from '../model/schema';
 import { Button } from '../ui/Button';
@@ -13,11 +14,9 @@ interface Props {
   /** What the called tool takes, if it is known. */
   schema: JsonObject | undefined;
   value: Json | undefined;
-  onChange: (value: Json) => void;
+  /** Says what becomes of the arguments, whatever they are by then. */
+  onChange: (change: (value: Json | undefined) => Json) => void;
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The expression that an argument is, if it is one. */
 export function expression(value: Json | undefined): string | null {
@@ -35,10 +34,8 @@ export function ArgumentsForm({ tool, schema, value, onChange }: Props) {
   const others = Object.keys(args).filter(
     (name) => !described.some((field) => field.name === name),
   );
-  const put = (name: string, member: Json | undefined) => {
-    const { [name]: _, ...rest } = args;
-    onChange(member === undefined ? rest : { ...args, [name]: member });
-  };
+  const put = (name: string, member: Json | undefined) =>
+    onChange((now) => setMember(isObject(now) ? now : {}, name, member));
   return (
     <div className="stack">
       <div className="row">
@@ -56,7 +53,9 @@ export function ArgumentsForm({ tool, schema, value, onChange }: Props) {
           names={namesOf(tool)}
           onCommit={(text) => {
             const parsed = parseJson(text);
-            if ('value' in parsed) onChange(parsed.value);
+            if ('error' in parsed) return false;
+            onChange(() => parsed.value);
+            return true;
           }}
         />
       ) : (

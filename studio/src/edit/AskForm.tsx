@@ -3,13 +3,14 @@ import { setMember } from '../model/definition';
 import { pretty } from '../model/format';
 import { messageOf } from '../model/kinds';
 import { parseJson } from '../model/schema';
+import type { NodeChange } from '../state/editor';
 import { notify } from '../state/notices';
 import { ChoiceField, CodeField, TextField } from './Controls';
 
 interface Props {
   node: NodeDefinition;
   targets: string[];
-  onChange: (node: NodeDefinition) => void;
+  onChange: (change: NodeChange) => void;
 }
 
 /** What a person is asked, what the answer looks like, and where it goes without one. */
@@ -21,15 +22,23 @@ export function AskForm({ node, targets, onChange }: Props) {
   };
   const setSchema = (text: string) => {
     const parsed = text.trim() === '' ? { value: undefined } : parseJson(text);
-    if ('error' in parsed) notify('error', `The schema is not JSON: ${parsed.error}`);
-    else onChange(setMember(node, 'schema', parsed.value));
+    if ('error' in parsed) {
+      notify('error', `The schema is not JSON: ${parsed.error}`);
+      return false;
+    }
+    onChange((changed) => setMember(changed, 'schema', parsed.value));
+    return true;
   };
+  const lead = (key: string, to: string | undefined) =>
+    onChange((changed, now) => setMember(changed, key, to && now(to)));
   return (
     <>
       <TextField
         label={isComputed ? 'What is asked, in JSONata' : 'What is asked'}
         value={messageOf(node)}
-        onCommit={(text) => onChange({ ...node, message: isComputed ? { expr: text } : text })}
+        onCommit={(text) =>
+          onChange((changed) => ({ ...changed, message: isComputed ? { expr: text } : text }))
+        }
       />
       <CodeField
         label="The answer, as a JSON Schema"
@@ -43,14 +52,14 @@ export function AskForm({ node, targets, onChange }: Props) {
         value={target('onDecline')}
         choices={targets}
         none="the run fails"
-        onChoose={(to) => onChange(setMember(node, 'onDecline', to))}
+        onChoose={(to) => lead('onDecline', to)}
       />
       <ChoiceField
         label="If nobody answers in time"
         value={target('onTimeout')}
         choices={targets}
         none="the run fails"
-        onChoose={(to) => onChange(setMember(node, 'onTimeout', to))}
+        onChoose={(to) => lead('onTimeout', to)}
       />
     </>
   );

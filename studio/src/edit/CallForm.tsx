@@ -1,6 +1,7 @@
 import { api } from '../api/client';
 import type { GraphView, NodeDefinition } from '../api/types';
 import { useDocument } from '../state/document';
+import type { NodeChange } from '../state/editor';
 import { useFetched } from '../state/fetched';
 import { ArgumentsForm } from './ArgumentsForm';
 import { ChoiceField } from './Controls';
@@ -8,7 +9,7 @@ import { ChoiceField } from './Controls';
 interface Props {
   view: GraphView;
   node: NodeDefinition;
-  onChange: (node: NodeDefinition) => void;
+  onChange: (change: NodeChange) => void;
 }
 
 const NO_SERVERS: never[] = [];
@@ -27,14 +28,14 @@ export function CallForm({ view, node, onChange }: Props) {
         label="Server"
         value={server}
         choices={servers.filter((known) => !known.disabled).map((known) => known.name)}
-        onChoose={(name) => name && onChange({ ...node, server: name })}
+        onChoose={(name) => name && onChange((changed) => ({ ...changed, server: name }))}
       />
       <ChoiceField
         label="Tool"
         value={typeof node.tool === 'string' ? node.tool : ''}
         choices={tools.map((known) => known.name)}
         hint={listed.isLoading ? `Asking ${server} for its tools…` : tool?.description}
-        onChoose={(name) => name && onChange({ ...node, tool: name })}
+        onChoose={(name) => name && onChange((changed) => ({ ...changed, tool: name }))}
       />
       {listed.error && (
         <div className="callout warn">
@@ -47,7 +48,7 @@ export function CallForm({ view, node, onChange }: Props) {
         tool={view.definition}
         schema={tool?.inputSchema}
         value={node.args}
-        onChange={(args) => onChange({ ...node, args })}
+        onChange={(change) => onChange((changed) => ({ ...changed, args: change(changed.args) }))}
       />
     </>
   );
@@ -63,14 +64,14 @@ export function SubGraphForm({ view, node, onChange }: Props) {
         label="Tool"
         value={typeof node.tool === 'string' ? node.tool : ''}
         choices={tools.map((tool) => tool.name).filter((name) => name !== view.name)}
-        onChoose={(name) => name && onChange({ ...node, tool: name })}
+        onChoose={(name) => name && onChange((changed) => ({ ...changed, tool: name }))}
       />
       <ArgumentsForm
         key={String(node.tool)}
         tool={view.definition}
         schema={called?.inputSchema}
         value={node.args}
-        onChange={(args) => onChange({ ...node, args })}
+        onChange={(change) => onChange((changed) => ({ ...changed, args: change(changed.args) }))}
       />
     </>
   );

@@ -2,26 +2,29 @@ import { useState } from 'react';
 import type { GraphView, Json, NodeDefinition } from '../api/types';
 import { pretty } from '../model/format';
 import { parseJson } from '../model/schema';
-import { useEditor } from '../state/editor';
+import { type NodeChange, useEditor } from '../state/editor';
 import { ArgumentsForm } from './ArgumentsForm';
 import { CodeField } from './Controls';
 
 interface Props {
   view: GraphView;
   node: NodeDefinition;
-  onChange: (node: NodeDefinition) => void;
+  onChange: (change: NodeChange) => void;
 }
 
 /** A node that sends a command: what is sent, and what fills its placeholders. */
 export function CommandForm({ view, node, onChange }: Props) {
   return (
     <>
-      <CommandField value={node.command} onChange={(command) => onChange({ ...node, command })} />
+      <CommandField
+        value={node.command}
+        onChange={(command) => onChange((changed) => ({ ...changed, command }))}
+      />
       <ArgumentsForm
         tool={view.definition}
         schema={undefined}
         value={node.args}
-        onChange={(args) => onChange({ ...node, args })}
+        onChange={(change) => onChange((changed) => ({ ...changed, args: change(changed.args) }))}
       />
     </>
   );
@@ -29,7 +32,7 @@ export function CommandForm({ view, node, onChange }: Props) {
 
 /** The command of a tool that is nothing else. */
 export function CommandToolForm({ view }: { view: GraphView }) {
-  const { set } = useEditor();
+  const { change } = useEditor();
   return (
     <div className="stack" data-kind="command">
       <h2>The command</h2>
@@ -38,7 +41,7 @@ export function CommandToolForm({ view }: { view: GraphView }) {
       </p>
       <CommandField
         value={view.definition.command}
-        onChange={(command) => void set({ ...view.definition, command })}
+        onChange={(command) => void change((definition) => ({ ...definition, command }))}
       />
     </div>
   );
@@ -56,7 +59,9 @@ function CommandField({ value, onChange }: { value?: Json; onChange: (command: J
         onCommit={(text) => {
           const parsed = parseJson(text);
           setError('error' in parsed ? parsed.error : null);
-          if ('value' in parsed) onChange(parsed.value);
+          if ('error' in parsed) return false;
+          onChange(parsed.value);
+          return true;
         }}
       />
       {error && <p className="callout bad">{error}</p>}

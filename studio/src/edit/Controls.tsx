@@ -1,6 +1,7 @@
-import { useEffect, useRef } from 'react';
+import { useRef } from 'react';
 import { Code } from '../code/Code';
 import type { Language, Mark } from '../code/code';
+import { useHandOver } from '../state/handover';
 import { Field } from '../ui/Field';
 import { useCommitted } from './useCommitted';
 
@@ -59,7 +60,8 @@ interface CodeProps {
   marks?: Mark[];
   names?: { label: string; detail?: string }[];
   height?: string;
-  onCommit: (text: string) => void;
+  /** Takes what was typed; `false` is for what cannot be taken yet, and stays as it was typed. */
+  onCommit: (text: string) => unknown;
 }
 
 /** How long typing rests before it is handed over. */
@@ -75,30 +77,38 @@ export function CodeField({
   onCommit,
 }: CodeProps) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const pending = useRef<string | null>(null);
-  const commit = useRef(onCommit);
-  commit.current = onCommit;
+  /** What was typed, as long as the value is not made of it. */
+  const typed = useRef<{ text: string; isOpen: boolean } | null>(null);
+  const last = useRef(value);
+  if (last.current !== value) {
+    last.current = value;
+    if (typed.current?.isOpen === false) typed.current = null;
+  }
   const flush = () => {
     clearTimeout(timer.current);
-    if (pending.current !== null) commit.current(pending.current);
-    pending.current = null;
+    const now = typed.current;
+    if (!now?.isOpen) return;
+    now.isOpen = false;
+    if (now.text !== value && onCommit(now.text) === false) now.isOpen = true;
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed is handed over at the end
-  useEffect(() => flush, []);
+  const settle = useRef(flush);
+  settle.current = flush;
+  useHandOver(flush);
   return (
     <div className="field">
       <span className="label">{label}</span>
       <Code
         label={label}
         language={language}
-        text={pending.current ?? value}
+        text={typed.current?.text ?? value}
         marks={marks}
         names={names}
         height={height}
+        onBlur={flush}
         onChange={(text) => {
-          pending.current = text;
+          typed.current = { text, isOpen: true };
           clearTimeout(timer.current);
-          timer.current = setTimeout(flush, SETTLE_MS);
+          timer.current = setTimeout(() => settle.current(), SETTLE_MS);
         }}
       />
     </div>

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, NodeDefinition } from '../api/types';
 import { isObject, setMember } from '../model/definition';
 import { useDocument } from '../state/document';
-import { useEditor } from '../state/editor';
+import { type NodeChange, useEditor } from '../state/editor';
 import { useLocation } from '../state/location';
 import { useModules } from '../state/modules';
 import { Button } from '../ui/Button';
@@ -12,27 +12,30 @@ import { useMarks } from './useMarks';
 
 interface Props {
   node: NodeDefinition;
-  onChange: (node: NodeDefinition) => void;
+  onChange: (change: NodeChange) => void;
 }
 
 const NONE: never[] = [];
+
+const hookOf = (node: NodeDefinition): JsonObject => (isObject(node.hook) ? node.hook : {});
 
 /** A hook: its script or module, whether the flow waits for it, and what happens if it fails. */
 export function HookForm({ node, onChange }: Props) {
   const { language } = useEditor();
   const go = useLocation((location) => location.go);
-  const hook: JsonObject = isObject(node.hook) ? node.hook : {};
+  const hook = hookOf(node);
   const module = hook.module ?? hook.hookModuleId;
   const script = typeof hook.script === 'string' ? hook.script : '';
   const marks = useMarks(node.id, '/hook/script', script);
   const stored = useModules((state) => state.modules ?? NONE);
   const inFile = useDocument((state) => state.document?.hookModules ?? NONE);
   const put = (key: string, value: Json | undefined) =>
-    onChange({ ...node, hook: setMember(hook, key, value) });
-  const chooseModule = (name: string | undefined) => {
-    const { module: _, hookModuleId: __, ...rest } = hook;
-    onChange({ ...node, hook: name ? { ...rest, module: name } : { script: '', ...rest } });
-  };
+    onChange((changed) => ({ ...changed, hook: setMember(hookOf(changed), key, value) }));
+  const chooseModule = (name: string | undefined) =>
+    onChange((changed) => {
+      const { module: _, hookModuleId: __, ...rest } = hookOf(changed);
+      return { ...changed, hook: name ? { ...rest, module: name } : { script: '', ...rest } };
+    });
   const known = (language === 'json' ? stored : inFile).map(({ name }) => name);
   const shared = stored.find(({ id, name }) => id === module || name === module);
   return (

@@ -1,8 +1,8 @@
-import type { GraphView, Json, NodeDefinition } from '../api/types';
+import type { GraphLink, GraphView, Json, NodeDefinition } from '../api/types';
 import { findNode, setMember, siblings } from '../model/definition';
 import { expressionOf, KINDS, kindOf } from '../model/kinds';
 import { unplaced } from '../model/positions';
-import { useEditor } from '../state/editor';
+import { linkNow, type NodeChange, useEditor, useNodeChange } from '../state/editor';
 import { useLocation } from '../state/location';
 import { Button } from '../ui/Button';
 import { Icon, kindIcon } from '../ui/Icon';
@@ -19,23 +19,23 @@ import { WaitForm } from './WaitForm';
 
 /** What a node says, to be changed: what all nodes have, and what its kind has. */
 export function NodeForm({ view, id }: { view: GraphView; id: string }) {
-  const { grammar, set, rename } = useEditor();
+  const { grammar, change: changeGraph, rename } = useEditor();
+  const change = useNodeChange(id);
   const go = useLocation((location) => location.go);
   const found = findNode(view.definition, id);
   if (!found) return <p className="muted">There is no node {id} in the text.</p>;
   const node = grammar.said(found);
   const kind = kindOf(node.type);
-  const change = (changed: NodeDefinition) => void set(grammar.setNode(view.definition, changed));
-  const put = (key: string, value: Json | undefined) => change(setMember(node, key, value));
+  const put = (key: string, value: Json | undefined) =>
+    change((changed) => setMember(changed, key, value));
+  const lead = (key: string, target: string | undefined) =>
+    change((changed, now) => setMember(changed, key, target && now(target)));
   const targets = siblings(view.definition, id)
     .map((other) => other.id)
     .filter((other) => other !== id || node.type === 'switch');
-  const renameTo = async (to: string) => {
-    if (to !== '' && (await rename(id, to))) go({ node: to });
-  };
   const remove = () => {
     go({ node: null });
-    void set(grammar.removeNode(view.definition, id));
+    void changeGraph((definition, now) => grammar.removeNode(definition, now(id)));
   };
   const isTool = grammar.noun === 'tool';
   return (
@@ -56,7 +56,7 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
         label="Name"
         value={id}
         hint="Edges and expressions that name it follow."
-        onCommit={(to) => void renameTo(to)}
+        onCommit={(to) => to !== '' && void rename(id, to)}
       />
       <KindForm view={view} node={node} targets={targets} onChange={change} />
       {isTool && node.type !== 'switch' && node.type !== 'exit' && (
@@ -65,7 +65,7 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
           value={typeof node.next === 'string' ? node.next : ''}
           choices={targets}
           none="nowhere"
-          onChoose={(target) => put('next', target)}
+          onChoose={(target) => lead('next', target)}
         />
       )}
       {!isTool && <Leads view={view} id={id} />}
@@ -81,7 +81,7 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
               value={typeof node.onError === 'string' ? node.onError : ''}
               choices={targets}
               none="the run fails"
-              onChoose={(target) => put('onError', target)}
+              onChoose={(target) => lead('onError', target)}
             />
             {/* How long it takes is what a node that waits says itself. */}
             {node.type !== 'wait' && (
@@ -100,7 +100,7 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
 
 /** Where somebody put the node, to be given up. */
 function Pin({ view, id }: { view: GraphView; id: string }) {
-  const { set } = useEditor();
+  const { change } = useEditor();
   const card = view.nodes.find((known) => known.id === id && known.pinned);
   if (!card) return null;
   return (
@@ -110,7 +110,7 @@ function Pin({ view, id }: { view: GraphView; id: string }) {
         <span>
           by hand, {card.x}, {card.y}
         </span>
-        <Button onClick={() => void set(unplaced(view.definition, id))}>
+        <Button onClick={() => void change((definition, now) => unplaced(definition, now(id)))}>
           Leave it to the layout
         </Button>
       </div>
@@ -120,7 +120,9 @@ function Pin({ view, id }: { view: GraphView; id: string }) {
 
 /** Where a node of a workflow leads: it may be to several at once. */
 function Leads({ view, id }: { view: GraphView; id: string }) {
-  const { grammar, set } = useEditor();
+  const { grammar, change } = useEditor();
+  const cut = (link: GraphLink) =>
+    void change((definition, now) => grammar.disconnect(definition, linkNow(link, now)));
   const links = view.links.filter((link) => link.from === id && link.kind === 'next');
   if (links.length === 0) return null;
   return (
@@ -134,7 +136,7 @@ function Leads({ view, id }: { view: GraphView; id: string }) {
               icon="cross"
               look="quiet"
               title={`Do not lead to ${link.to}`}
-              onClick={() => void set(grammar.disconnect(view.definition, link))}
+              onClick={() => cut(link)}
             />
           </li>
         ))}
@@ -147,7 +149,7 @@ interface KindProps {
   view: GraphView;
   node: NodeDefinition;
   targets: string[];
-  onChange: (node: NodeDefinition) => void;
+  onChange: (change: NodeChange) => void;
 }
 
 function KindForm({ view, node, targets, onChange }: KindProps) {
@@ -169,7 +171,7 @@ function KindForm({ view, node, targets, onChange }: KindProps) {
           names={names}
           marks={marks}
           value={expression}
-          onCommit={(expr) => onChange({ ...node, transform: { expr } })}
+          onCommit={(expr) => onChange((changed) => ({ ...changed, transform: { expr } }))}
         />
       );
     case 'hook':
@@ -196,13 +198,18 @@ function KindForm({ view, node, targets, onChange }: KindProps) {
             marks={marks}
             value={expression}
             onCommit={(expr) =>
-              onChange({ ...node, items: typeof node.items === 'string' ? expr : { expr } })
+              onChange((changed) => ({
+                ...changed,
+                items: typeof changed.items === 'string' ? expr : { expr },
+              }))
             }
           />
           <TextField
             label="Name of the item"
             value={typeof node.as === 'string' ? node.as : 'item'}
-            onCommit={(name) => onChange(setMember(node, 'as', name === 'item' ? undefined : name))}
+            onCommit={(name) =>
+              onChange((changed) => setMember(changed, 'as', name === 'item' ? undefined : name))
+            }
           />
           <AtOnce node={node} onChange={onChange} />
         </>
@@ -220,7 +227,9 @@ function AtOnce({ node, onChange }: Pick<KindProps, 'node' | 'onChange'>) {
       label="How many at once"
       value={node.maxParallel === undefined ? '' : String(node.maxParallel)}
       onCommit={(text) =>
-        onChange(setMember(node, 'maxParallel', text.trim() === '' ? undefined : Number(text)))
+        onChange((changed) =>
+          setMember(changed, 'maxParallel', text.trim() === '' ? undefined : Number(text)),
+        )
       }
     />
   );

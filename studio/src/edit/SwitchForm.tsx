@@ -1,9 +1,11 @@
 import { useState } from 'react';
 import type { Json, JsonObject, NodeDefinition } from '../api/types';
+import type { Names } from '../model/changes';
+import { conditionsOf, setMember } from '../model/definition';
 import { compact } from '../model/format';
 import { ruleText } from '../model/rule';
 import { parseJson } from '../model/schema';
-import { useEditor } from '../state/editor';
+import { type NodeChange, useEditor } from '../state/editor';
 import { Button } from '../ui/Button';
 import { ChoiceField, CodeField } from './Controls';
 import { variablesOf } from './names';
@@ -12,47 +14,60 @@ import { useMarks } from './useMarks';
 interface Props {
   node: NodeDefinition;
   targets: string[];
-  onChange: (node: NodeDefinition) => void;
+  onChange: (change: NodeChange) => void;
 }
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Where a switch leads: by its rules, and when none holds. */
+interface Ways {
+  rules: JsonObject[];
+  otherwise: string;
+}
+
+function waysOf(node: NodeDefinition): Ways {
+  const conditions = conditionsOf(node);
+  const rules = conditions.filter((condition) => condition.rule !== undefined);
+  const plain = conditions.find((condition) => condition.rule === undefined)?.target;
+  const next = typeof node.next === 'string' ? node.next : '';
+  return { rules, otherwise: typeof plain === 'string' ? plain : next };
+}
+
+function withWays(node: NodeDefinition, { rules, otherwise }: Ways): NodeDefinition {
+  const last = otherwise ? [{ target: otherwise }] : [];
+  return { ...setMember(node, 'next', undefined), conditions: [...rules, ...last] };
+}
 
 /** The rules of a switch in their order, and where it goes when none holds. */
 export function SwitchForm({ node, targets, onChange }: Props) {
-  const conditions = (Array.isArray(node.conditions) ? node.conditions : []).filter(isObject);
-  const rules = conditions.filter((condition) => condition.rule !== undefined);
-  const plain = conditions.find((condition) => condition.rule === undefined)?.target;
-  const otherwise =
-    typeof plain === 'string' ? plain : typeof node.next === 'string' ? node.next : '';
-  const write = (kept: JsonObject[], target: string | undefined) => {
-    const { next: _, ...rest } = node;
-    const changed = { ...rest, conditions: [...kept, ...(target ? [{ target }] : [])] };
-    onChange(changed as NodeDefinition);
-  };
-  const replace = (at: number, rule: JsonObject) =>
-    write(
-      rules.map((known, index) => (index === at ? rule : known)),
-      otherwise,
-    );
-  const swap = (at: number) => {
-    const moved = [...rules];
-    const [rule] = moved.splice(at, 1);
-    if (rule) moved.splice(at - 1, 0, rule);
-    write(moved, otherwise);
-  };
+  const { rules, otherwise } = waysOf(node);
+  const write = (change: (ways: Ways, now: Names) => Partial<Ways>) =>
+    onChange((changed, now) => {
+      const ways = waysOf(changed);
+      return withWays(changed, { ...ways, ...change(ways, now) });
+    });
+  const replace = (at: number, members: (now: Names) => JsonObject) =>
+    write(({ rules }, now) => ({
+      rules: rules.map((rule, index) => (index === at ? { ...rule, ...members(now) } : rule)),
+    }));
+  const swap = (at: number) =>
+    write(({ rules }) => {
+      const moved = [...rules];
+      const [rule] = moved.splice(at, 1);
+      if (rule) moved.splice(at - 1, 0, rule);
+      return { rules: moved };
+    });
+  const add = () =>
+    write(({ rules }, now) => {
+      const target = targets[0] === undefined ? '' : now(targets[0]);
+      return { rules: [...rules, { rule: { '==': [1, 1] }, target }] };
+    });
+  const remove = (at: number) =>
+    write(({ rules }) => ({ rules: rules.filter((_, index) => index !== at) }));
   return (
     <div className="stack">
       <div className="row">
         <h3>Rules</h3>
         <span className="spread" />
-        <Button
-          icon="plus"
-          look="quiet"
-          onClick={() =>
-            write([...rules, { rule: { '==': [1, 1] }, target: targets[0] ?? '' }], otherwise)
-          }
-        >
+        <Button icon="plus" look="quiet" onClick={add}>
           Add a rule
         </Button>
       </div>
@@ -78,25 +93,20 @@ export function SwitchForm({ node, targets, onChange }: Props) {
               icon="trash"
               look="quiet"
               title={`Remove rule ${index + 1}`}
-              onClick={() =>
-                write(
-                  rules.filter((_, at) => at !== index),
-                  otherwise,
-                )
-              }
+              onClick={() => remove(index)}
             />
           </div>
           <RuleEditor
             node={node.id}
             rule={rule.rule ?? null}
             number={index + 1}
-            onChange={(value) => replace(index, { ...rule, rule: value })}
+            onChange={(value) => replace(index, () => ({ rule: value }))}
           />
           <ChoiceField
             label="goes to"
             value={typeof rule.target === 'string' ? rule.target : ''}
             choices={targets}
-            onChoose={(target) => target && replace(index, { ...rule, target })}
+            onChoose={(target) => target && replace(index, (now) => ({ target: now(target) }))}
           />
         </div>
       ))}
@@ -105,7 +115,7 @@ export function SwitchForm({ node, targets, onChange }: Props) {
         value={otherwise}
         choices={targets}
         none="nowhere"
-        onChoose={(target) => write(rules, target)}
+        onChoose={(target) => write((_, now) => ({ otherwise: target ? now(target) : '' }))}
       />
     </div>
   );
@@ -134,8 +144,9 @@ function RuleEditor({ node, rule, number, onChange }: RuleProps) {
         onCommit={(text) => {
           const parsed = parseJson(text);
           setError('error' in parsed ? parsed.error : null);
-          if ('value' in parsed && JSON.stringify(parsed.value) !== JSON.stringify(rule))
-            onChange(parsed.value);
+          if ('error' in parsed) return false;
+          onChange(parsed.value);
+          return true;
         }}
       />
       {error && <p className="callout bad">{error}</p>}

@@ -8,7 +8,7 @@ import { CodeField, TextField } from './Controls';
 
 /** What clients are told of the tool. */
 export function ToolForm({ view }: { view: GraphView }) {
-  const { set, edit } = useDocument();
+  const { change, edit } = useDocument();
   const [error, setError] = useState<string | null>(null);
   const { definition } = view;
   const remove = async () => {
@@ -16,16 +16,10 @@ export function ToolForm({ view }: { view: GraphView }) {
     const { document, open } = useDocument.getState();
     await open(document?.tools[0]?.name ?? null);
   };
-  const put = (key: string, value: Json) => void set({ ...definition, [key]: value });
+  const put = (key: string, value: Json) => void change((now) => ({ ...now, [key]: value }));
   return (
     <div className="stack">
-      <TextField
-        label="Name"
-        value={view.name}
-        onCommit={(name) =>
-          name && void edit({ op: 'set', tool: view.name, definition: { ...definition, name } })
-        }
-      />
+      <TextField label="Name" value={view.name} onCommit={(name) => name && put('name', name)} />
       <TextField
         label="Description"
         value={typeof definition.description === 'string' ? definition.description : ''}
@@ -40,10 +34,9 @@ export function ToolForm({ view }: { view: GraphView }) {
         onCommit={(text) => {
           const parsed = parseJson(text);
           setError('error' in parsed ? parsed.error : null);
-          const isOther =
-            'value' in parsed &&
-            JSON.stringify(parsed.value) !== JSON.stringify(definition.inputSchema);
-          if ('value' in parsed && isOther) put('inputSchema', parsed.value as JsonObject);
+          if ('error' in parsed) return false;
+          put('inputSchema', parsed.value as JsonObject);
+          return true;
         }}
       />
       {error && <p className="callout bad">{error}</p>}

@@ -1,10 +1,11 @@
 import type { NodeDefinition } from '../api/types';
 import { type Waiting, waitingOf, withWaiting } from '../model/waiting';
+import type { NodeChange } from '../state/editor';
 import { ChoiceField, TextField } from './Controls';
 
 interface Props {
   node: NodeDefinition;
-  onChange: (node: NodeDefinition) => void;
+  onChange: (change: NodeChange) => void;
 }
 
 /** How a node may wait, in the words of the form. */
@@ -43,7 +44,8 @@ export function WaitForm({ node, onChange }: Props) {
     WAYS[0];
   const choose = (label: string | undefined) => {
     const way = WAYS.find((known) => known.label === label)?.way;
-    if (way) onChange(withWaiting(node, { ...way, text: waiting.text }));
+    if (!way) return;
+    onChange((changed) => withWaiting(changed, { ...way, text: waitingOf(changed).text }));
   };
   return (
     <>
@@ -57,7 +59,9 @@ export function WaitForm({ node, onChange }: Props) {
         label={chosen?.field ?? ''}
         hint={chosen?.hint}
         value={waiting.text}
-        onCommit={(text) => onChange(withWaiting(node, { ...waiting, text }))}
+        onCommit={(text) =>
+          onChange((changed) => withWaiting(changed, { ...waitingOf(changed), text }))
+        }
       />
     </>
   );

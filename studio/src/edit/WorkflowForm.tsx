@@ -1,4 +1,4 @@
-import type { GraphView, Json, JsonObject } from '../api/types';
+import type { GraphDefinition, GraphView, Json, JsonObject } from '../api/types';
 import { isObject, setMember } from '../model/definition';
 import { plural } from '../model/format';
 import { useEditor, useIsStored } from '../state/editor';
@@ -19,17 +19,21 @@ const PATTERNS = [
 const text = (value: Json | undefined): string =>
   value === undefined || value === null ? '' : String(value);
 
+const matchOf = ({ match }: GraphDefinition): JsonObject => (isObject(match) ? match : {});
+
 /** What a workflow is put around, in which order, and whether it is in use. */
 export function WorkflowForm({ view }: { view: GraphView }) {
-  const { set, report } = useEditor();
+  const { change, report } = useEditor();
   const isStored = useIsStored();
   const { definition } = view;
-  const put = (key: string, value: Json | undefined) => void set(setMember(definition, key, value));
-  const match: JsonObject = isObject(definition.match) ? definition.match : {};
-  const putPattern = (key: string, pattern: string) => {
-    const changed = setMember(match, key, pattern === '' ? undefined : pattern);
-    put('match', Object.keys(changed).length === 0 ? undefined : changed);
-  };
+  const put = (key: string, value: Json | undefined) =>
+    void change((now) => setMember(now, key, value));
+  const match = matchOf(definition);
+  const putPattern = (key: string, pattern: string) =>
+    void change((now) => {
+      const changed = setMember(matchOf(now), key, pattern === '' ? undefined : pattern);
+      return setMember(now, 'match', Object.keys(changed).length === 0 ? undefined : changed);
+    });
   const hosts = Array.isArray(definition.allowHosts) ? definition.allowHosts : [];
   return (
     <div className="stack">

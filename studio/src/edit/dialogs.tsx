@@ -17,15 +17,23 @@ interface Props {
 
 /** A node more, behind the selected one. */
 export function AddDialog({ onClose }: Props) {
-  const { view, grammar, set } = useEditor();
+  const { view, grammar, change } = useEditor();
   const servers = useDocument((state) => state.document?.servers);
   const { node: after, go } = useLocation();
   if (!view) return null;
   const add = async (kind: NodeKind) => {
     const server = servers?.find((known) => !known.disabled)?.name;
-    const node = grammar.template(view.definition, kind, server);
+    let node = grammar.template(view.definition, kind, server);
     onClose();
-    if (await set(grammar.addNode(view.definition, node, after))) go({ node: node.id });
+    const added = change((definition, now) => {
+      node = grammar.template(definition, kind, server);
+      return grammar.addNode(definition, node, after && now(after));
+    });
+    // Whoever goes on at once fills in the new node.
+    const { id } = node;
+    go({ node: id });
+    const isAdded = await added;
+    if (useLocation.getState().node === id) go({ node: isAdded ? node.id : after });
   };
   return (
     <Dialog title={after ? `Add a node behind ${after}` : 'Add a node'} onClose={onClose}>
@@ -47,7 +55,7 @@ export function AddDialog({ onClose }: Props) {
 
 /** Connects the selected node with another without a mouse. */
 export function ConnectDialog({ onClose }: Props) {
-  const { view, grammar, set } = useEditor();
+  const { view, grammar, change } = useEditor();
   const from = useLocation((location) => location.node);
   const node = view && from ? findNode(view.definition, from) : undefined;
   const ways = grammar.ways.filter((way) => node && way.fits(node.type));
@@ -57,7 +65,7 @@ export function ConnectDialog({ onClose }: Props) {
   if (!view || !from || !node) return null;
   const done = () => {
     onClose();
-    void set(grammar.connect(view.definition, from, to, as));
+    void change((definition, now) => grammar.connect(definition, now(from), now(to), as));
   };
   return (
     <Dialog

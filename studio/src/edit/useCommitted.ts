@@ -1,20 +1,42 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
+import { useHandOver } from '../state/handover';
 
-/** A text that is typed here and handed over when it is complete. */
+/**
+ * A text that is typed here and handed over when it is complete. What the value becomes meanwhile,
+ * because an answer to something earlier arrives, takes nothing away from what is being typed.
+ */
 export function useCommitted(value: string, commit: (text: string) => void) {
-  const [typed, setTyped] = useState(value);
+  const [typed, setTyped] = useState<string | null>(null);
   const [last, setLast] = useState(value);
+  /** What was typed and not handed over yet. */
+  const open = useRef<string | null>(null);
   if (value !== last) {
     setLast(value);
-    setTyped(value);
+    if (open.current === null) setTyped(null);
   }
+  const flush = () => {
+    const text = open.current;
+    open.current = null;
+    if (text !== null && text !== value) commit(text);
+  };
+  useHandOver(flush);
   return {
-    value: typed,
-    onChange: (event: { target: { value: string } }) => setTyped(event.target.value),
-    onBlur: () => typed !== value && commit(typed),
+    value: typed ?? value,
+    onChange: (event: { target: { value: string } }) => {
+      open.current = event.target.value;
+      setTyped(event.target.value);
+    },
+    onBlur: () => {
+      // What was refused before is tried again.
+      open.current ??= typed;
+      flush();
+    },
     onKeyDown: (event: { key: string; currentTarget: HTMLElement }) => {
       if (event.key === 'Enter') event.currentTarget.blur();
-      if (event.key === 'Escape') setTyped(value);
+      if (event.key === 'Escape') {
+        open.current = null;
+        setTyped(null);
+      }
     },
   };
 }

@@ -6,7 +6,7 @@ import { findNode } from '../model/definition';
 import { compact } from '../model/format';
 import { expressionOf } from '../model/kinds';
 import { parseJson } from '../model/schema';
-import { useEditor } from '../state/editor';
+import { useEditor, useNodeChange } from '../state/editor';
 import { useFetched } from '../state/fetched';
 import { useLocation } from '../state/location';
 import { notify } from '../state/notices';
@@ -22,7 +22,8 @@ type Language = 'jsonata' | 'jsonlogic';
 /** An expression on what this very step saw, with its result as one types. */
 export function ExpressionTab({ run, step }: { run: string; step: number }) {
   const id = useRun((state) => state.model.steps[step]?.node ?? '');
-  const { view, grammar, set } = useEditor();
+  const { view, grammar } = useEditor();
+  const change = useNodeChange(id);
   const definition = view?.definition;
   const found = definition && findNode(definition, id);
   const node = found && grammar.said(found);
@@ -39,9 +40,8 @@ export function ExpressionTab({ run, step }: { run: string; step: number }) {
   const canApply = node !== undefined && language === 'jsonata' && expressionOf(node) !== null;
 
   const apply = async () => {
-    if (!node || !definition) return;
-    const changed = withExpression(node, text);
-    if (await set(grammar.setNode(definition, changed))) {
+    if (!node) return;
+    if (await change((changed) => withExpression(changed, text))) {
       useLocation.getState().go({ run: null, step: null, node: id }, 'push');
       notify('info', `The expression of ${id} was changed; save to keep it`);
     }

@@ -90,6 +90,13 @@ export function ForkDialog({ step, edits, onClose }: Props) {
             : `Steps 0 to ${from - 1} are taken from the record. Nothing is called for them.`}
         </span>
       </div>
+      {effects.value?.masked && (
+        <div className="callout warn">
+          <strong>What is kept has masked values</strong>
+          <span>The new run sees [redacted] where this one had secrets.</span>
+        </div>
+      )}
+      {effects.value?.note && <div className="callout warn">{effects.value.note}</div>}
       <Calls effects={effects.value} error={effects.error} isLast={isLast} />
       <p className="muted">This run stays as it is; the new one says where it comes from.</p>
     </Dialog>

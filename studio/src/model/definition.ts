@@ -31,6 +31,19 @@ export function findNode(tool: GraphDefinition, id: string): NodeDefinition | un
   return allNodes(nodesOf(tool.nodes)).find((node) => node.id === id);
 }
 
+export const nodeIds = ({ nodes, command }: GraphDefinition): string[] =>
+  command === undefined ? allNodes(nodesOf(nodes)).map((node) => node.id) : ['command'];
+
+/** The nodes that a graph has not any more. */
+export function gone(before: GraphDefinition, after: GraphDefinition): string[] {
+  const left = new Set(nodeIds(after));
+  return nodeIds(before).filter((id) => !left.has(id));
+}
+
+/** Whether two graphs say the same. */
+export const nothingOther = (a: GraphDefinition, b: GraphDefinition): boolean =>
+  a === b || JSON.stringify(a) === JSON.stringify(b);
+
 /** The list that a node belongs to. */
 export function siblings(tool: GraphDefinition, id: string): NodeDefinition[] {
   const search = (nodes: NodeDefinition[]): NodeDefinition[] | null => {

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Breakpoint } from '../api/types';
+import { isStray } from '../model/breakpoints';
 import { parseJson } from '../model/schema';
 import { breakpointsOf, useBreakpoints } from '../state/breakpoints';
 import { useRunName } from '../state/subject';
@@ -11,6 +12,7 @@ import { Field } from '../ui/Field';
 export function BreakpointsDialog({ onClose }: { onClose: () => void }) {
   const tool = useRunName() ?? '';
   const points = useBreakpoints(breakpointsOf(tool));
+  const known = useBreakpoints((state) => state.known[tool]);
   const { put, remove, clear } = useBreakpoints();
   return (
     <Dialog
@@ -37,6 +39,7 @@ export function BreakpointsDialog({ onClose }: { onClose: () => void }) {
         <Point
           key={point.node}
           point={point}
+          isStray={isStray(point, known)}
           onChange={(changed) => put(tool, changed)}
           onRemove={() => remove(tool, point.node)}
         />
@@ -47,11 +50,13 @@ export function BreakpointsDialog({ onClose }: { onClose: () => void }) {
 
 interface PointProps {
   point: Breakpoint;
+  /** Whether it belongs to no node. */
+  isStray: boolean;
   onChange: (point: Breakpoint) => void;
   onRemove: () => void;
 }
 
-function Point({ point, onChange, onRemove }: PointProps) {
+function Point({ point, isStray, onChange, onRemove }: PointProps) {
   const [typed, setTyped] = useState(
     point.condition === undefined ? '' : JSON.stringify(point.condition),
   );
@@ -66,6 +71,7 @@ function Point({ point, onChange, onRemove }: PointProps) {
     <div className="rule-item">
       <div className="row">
         <strong className="truncate">{point.node}</strong>
+        {isStray && <span className="chip warn">no such node</span>}
         <span className="spread" />
         <select
           className="select"
@@ -85,6 +91,12 @@ function Point({ point, onChange, onRemove }: PointProps) {
           onClick={onRemove}
         />
       </div>
+      {isStray && (
+        <p className="muted">
+          The graph has no node of this name now. Until it has one, runs begin without this
+          breakpoint.
+        </p>
+      )}
       <Field
         label="Condition"
         hint='JSON Logic over the context, such as {">": [{"var": "count.i"}, 3]}'

@@ -4,6 +4,7 @@ import { NodeForm } from '../edit/NodeForm';
 import { Toolbar } from '../panels/Toolbar';
 import type { Drawing } from '../state/drawing';
 import { useCanvasEdits, useEditor } from '../state/editor';
+import { formOf } from '../state/following';
 import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
 import { Tabs } from '../ui/Tabs';
@@ -65,7 +66,7 @@ export function EditBench({ view, drawing, label, tabs, nodeForm, onRun }: Props
             }}
           >
             {selected === NODE && node !== null
-              ? (nodeForm ?? <NodeForm key={node} view={view} id={node} />)
+              ? (nodeForm ?? <NodeForm key={formOf(node)} view={view} id={node} />)
               : tabs.find(({ id }) => id === selected)?.content}
           </Tabs>
         </aside>

@@ -7,6 +7,7 @@ import { RunPanel } from '../panels/RunPanel';
 import { isDirty, useDocument } from '../state/document';
 import { useDrawing, useProblems } from '../state/drawing';
 import { hasNodes, useEditor } from '../state/editor';
+import { handOver } from '../state/handover';
 import { useInputs } from '../state/inputs';
 import { useLocation } from '../state/location';
 import { useRun } from '../state/run';
@@ -64,6 +65,7 @@ export function GraphScreen() {
 /** Runs the tool as it is seen: what is not saved is saved first. */
 function useBegin() {
   return useCallback(async (input: JsonObject, paused: boolean) => {
+    handOver();
     const state = useDocument.getState();
     const name = useLocation.getState().tool;
     if (!name) return;

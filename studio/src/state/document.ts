@@ -1,8 +1,13 @@
 import { create } from 'zustand';
 import { api, messageOf, Problem } from '../api/client';
-import type { Draft, Edit, GraphDocument, GraphView, Subject } from '../api/types';
+import type { Draft, Edit, GraphDefinition, GraphDocument, GraphView, Subject } from '../api/types';
+import { Changes, isSame, type Waiting } from '../model/changes';
+import { gone, nodeIds, nothingOther } from '../model/definition';
 import { fileName } from '../model/format';
 import { beginning } from '../model/history';
+import { useBreakpoints } from './breakpoints';
+import { Following, graphRenamed, nameOf, nodeRenamed, nodesRemoved, runsOf } from './following';
+import { handOver } from './handover';
 import { useLocation } from './location';
 import { notify } from './notices';
 import { type Conflict, type GraphTextual, typing } from './textual';
@@ -15,7 +20,10 @@ interface Version extends Conflict {
 interface DocumentState extends GraphTextual {
   /** The text as it is here, with everything the server says about it. */
   document: GraphDocument | null;
-  /** What is shown of it; the last that could be read while the text cannot. */
+  /**
+   * What is shown of it, with the changes that are on their way; the last that could be read while
+   * the text cannot.
+   */
   view: GraphView | null;
   /** The text in the file, as far as it is known. */
   saved: Version | null;
@@ -24,12 +32,18 @@ interface DocumentState extends GraphTextual {
   open: (name: string | null) => Promise<void>;
   /** Asks anew about the text, for what the address names. */
   refresh: () => void;
-  edit: (edit: Edit) => Promise<boolean>;
+  /** Adds a tool, which is shown then, or removes what the file has. */
+  edit: (edit: Extract<Edit, { op: 'add' | 'delete' }>) => Promise<boolean>;
   /** Looks whether the file is still the one that was read. */
   look: () => Promise<void>;
 }
 
 export const useDocument = create<DocumentState>((set, get) => {
+  const changes = new Changes();
+  const following = new Following();
+  /** What the server said last of what is shown. */
+  let told: GraphView | null = null;
+
   /** What of the file the address names. */
   const wanted = (): Subject | null => {
     const { screen, tool } = useLocation.getState();
@@ -38,20 +52,61 @@ export const useDocument = create<DocumentState>((set, get) => {
     return screen === 'workflows' ? { workflow: tool } : null;
   };
 
+  /** What was told, as it will be. */
+  const shown = (): GraphView | null => {
+    const subject = subjectOf(told);
+    if (!told || !subject) return null;
+    const definition = changes.shown(subject, told.definition);
+    return definition === told.definition ? told : { ...told, definition };
+  };
+
   const take = (draft: Draft) => {
-    set((state) => ({
-      document: draft,
-      failure: null,
-      view: draft.view ?? (draft.readable ? null : state.view),
-    }));
+    told = draft.view ?? (draft.readable ? null : told);
+    const subject = subjectOf(draft.view ?? null);
+    if (draft.view && subject)
+      useBreakpoints.getState().look(runsOf(subject), nodeIds(draft.view.definition));
+    set({ document: draft, failure: null, view: shown() });
   };
 
-  const check = async () => {
-    const draft = await ask(() => api.draft(get().text, wanted()));
+  const check = async (also?: () => void) => {
+    const draft = await ask((text) => api.draft(text, wanted()));
     if (draft) take(draft);
+    also?.();
   };
 
-  const { type, undo, redo, replace, ask } = typing((change) => set(change), check);
+  /** Takes the answer to an edit that asked for `asked`: somebody may look at something else now. */
+  const takeEdit = (draft: Draft, asked: Subject | null) => {
+    const now = wanted();
+    if (now === null || isSame(now, asked)) take(draft);
+    else void check();
+  };
+
+  const { type, undo, redo, replace, ask, inOrder, renew, forget } = typing({
+    read: get,
+    update: set,
+    check,
+    onTravel: (from, to) => following.travelled(from, to),
+  });
+
+  /** What the text says of something in it. */
+  const definitionIn = async (text: string, subject: Subject): Promise<GraphDefinition> => {
+    const known = isSame(subjectOf(told), subject) ? told : null;
+    if (known && get().document?.text === text) return known.definition;
+    const { view, readable } = await api.draft(text, subject);
+    if (view) return view.definition;
+    // The server says what is wrong with a text that cannot be read.
+    if (known && !readable) return known.definition;
+    const message = `${nameOf(subject)} is not in the file any more, so it was not changed`;
+    throw new Problem(404, { code: 'gone', message });
+  };
+
+  /** Makes a change when its turn has come; until then, what is shown has it already. */
+  const waitFor = async (waiting: Waiting, make: () => Promise<boolean>): Promise<boolean> => {
+    set({ view: shown() });
+    const isDone = await inOrder(make).finally(() => changes.remove(waiting));
+    if (!isDone) set({ view: shown() });
+    return isDone;
+  };
 
   return {
     document: null,
@@ -61,12 +116,16 @@ export const useDocument = create<DocumentState>((set, get) => {
     conflict: null,
     failure: null,
     isSaving: false,
+    underway: 0,
 
     load: async () => {
       try {
         const document = await api.document();
         const { etag, text } = document;
         const fresh = { conflict: null, failure: null, ...beginning(text) };
+        forget();
+        changes.clear();
+        following.forget();
         set({ document, saved: { etag, text }, ...fresh });
         const { screen, tool: named, go } = useLocation.getState();
         const isKnown = document.tools.some((tool) => tool.name === named);
@@ -92,65 +151,116 @@ export const useDocument = create<DocumentState>((set, get) => {
     undo,
     redo,
 
-    edit: async (edit) => {
-      const shown = shownAfter(edit) ?? wanted();
-      const draft = await ask(() => api.draft(get().text, shown, edit));
-      if (!draft) return false;
-      replace(draft.text);
-      const name = shown && ('tool' in shown ? shown.tool : shown.workflow);
-      const { tool, go } = useLocation.getState();
-      if (name !== tool) go({ tool: name, node: null });
-      take(draft);
-      return true;
-    },
+    edit: (edit) =>
+      inOrder(() => {
+        const asked = edit.op === 'add' ? { tool: edit.definition.name } : wanted();
+        return renew(
+          (text) => api.draft(text, asked, edit),
+          (draft) => {
+            const { screen, go } = useLocation.getState();
+            if (edit.op === 'add' && screen === 'graph')
+              go({ tool: edit.definition.name, node: null });
+            takeEdit(draft, asked);
+          },
+        );
+      }),
 
-    set: async (definition) => {
-      const { view } = get();
-      const subject = subjectOf(view);
-      if (!view || subject === null) return false;
-      // Whoever changes something before the answer is there changes this, not what was before.
-      set({ view: { ...view, definition } });
-      const isDone = await get().edit({ op: 'set', ...subject, definition });
-      if (!isDone && get().view?.definition === definition) await check();
-      return isDone;
+    change: async (change) => {
+      const subject = subjectOf(told);
+      if (subject === null) return false;
+      const waiting = changes.add(subject, change);
+      return waitFor(waiting, () => {
+        let asked: Subject | null = null;
+        let before: GraphDefinition;
+        let after: GraphDefinition;
+        return renew(
+          async (text) => {
+            before = await definitionIn(text, waiting.subject);
+            after = waiting.change(before, waiting.now);
+            if (nothingOther(before, after)) {
+              // A card that was let go elsewhere waits to hear where it is.
+              void check();
+              return null;
+            }
+            const now = wanted();
+            asked = isSame(now, waiting.subject) ? subjectAfter(waiting.subject, after) : now;
+            const edited = named(waiting.subject, before);
+            return api.draft(text, asked, { op: 'set', ...edited, definition: after });
+          },
+          (draft, text) => {
+            const { subject } = waiting;
+            const renamed = subjectAfter(subject, after);
+            changes.remove(waiting);
+            changes.renameSubject(subject, renamed);
+            if (!isSame(subject, renamed))
+              following.changed(text, draft.text, graphRenamed(subject, renamed));
+            else following.changed(text, draft.text, nodesRemoved(subject, gone(before, after)));
+            takeEdit(draft, asked);
+          },
+        );
+      });
     },
 
     rename: async (node, to) => {
-      const subject = subjectOf(get().view);
-      return subject !== null && get().edit({ op: 'rename', ...subject, node, to });
+      const subject = subjectOf(told);
+      if (subject === null) return false;
+      const waiting = changes.add(subject, (definition) => definition);
+      return waitFor(waiting, () => {
+        const from = waiting.now(node);
+        const { subject } = waiting;
+        let asked: Subject | null = null;
+        if (from === to) return Promise.resolve(true);
+        return renew(
+          async (text) => {
+            const edited = named(subject, await definitionIn(text, subject));
+            asked = wanted();
+            return api.draft(text, asked, { op: 'rename', ...edited, node: from, to });
+          },
+          (draft, text) => {
+            changes.remove(waiting);
+            changes.renameNode(subject, from, to);
+            following.changed(text, draft.text, nodeRenamed(subject, from, to));
+            takeEdit(draft, asked);
+          },
+        );
+      });
     },
 
-    save: async () => {
-      const { text, saved } = get();
-      if (!saved) return false;
-      set({ isSaving: true });
-      try {
-        const document = await api.save(text, saved.etag);
-        set({ saved: { etag: document.etag, text }, conflict: null });
-        notify('success', `Saved ${fileName(document.file)}`);
-        return true;
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        const { etag, text: theirs } = error.details;
-        if (error.status === 412 && etag !== undefined && theirs !== undefined) {
-          set({ conflict: { text: theirs, etag } });
-        } else {
-          notify('error', error.message);
+    save: () => {
+      handOver();
+      return inOrder(async () => {
+        const { text, saved } = get();
+        if (!saved) return false;
+        set({ isSaving: true });
+        try {
+          const document = await api.save(text, saved.etag);
+          set({ saved: { etag: document.etag, text }, conflict: null });
+          notify('success', `Saved ${fileName(document.file)}`);
+          return true;
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error;
+          const { etag, text: theirs } = error.details;
+          if (error.status === 412 && etag !== undefined && theirs !== undefined) {
+            set({ conflict: { text: theirs, etag } });
+          } else {
+            notify('error', error.message);
+          }
+          return false;
+        } finally {
+          set({ isSaving: false });
         }
-        return false;
-      } finally {
-        set({ isSaving: false });
-      }
+      });
     },
 
     look: async () => {
-      const { saved, text, isSaving, conflict } = get();
-      if (!saved || isSaving || conflict) return;
+      const { saved, underway, conflict } = get();
+      if (!saved || underway > 0 || conflict) return;
       const version = await api.version().catch(() => null);
-      if (!version || version.etag === saved.etag || get().isSaving) return;
+      if (!version || version.etag === saved.etag) return;
       const theirs = await api.document().catch(() => null);
-      if (!theirs || theirs.etag === get().saved?.etag) return;
-      if (text === saved.text) {
+      // What is done meanwhile is done first; the file is looked at again soon.
+      if (!theirs || get().underway > 0 || theirs.etag === get().saved?.etag) return;
+      if (get().text === get().saved?.text) {
         set({ saved: { etag: theirs.etag, text: theirs.text } });
         replace(theirs.text);
         await check();
@@ -160,31 +270,38 @@ export const useDocument = create<DocumentState>((set, get) => {
       }
     },
 
-    resolve: async (keep) => {
-      const { conflict } = get();
-      if (!conflict) return;
-      set({ saved: conflict, conflict: null });
-      if (keep === 'theirs') {
-        replace(conflict.text);
-        await check();
-      }
-    },
+    resolve: (keep) =>
+      inOrder(async () => {
+        const { conflict } = get();
+        if (!conflict) return;
+        set({ saved: conflict, conflict: null });
+        if (keep === 'theirs') {
+          replace(conflict.text);
+          await check();
+        }
+      }),
   };
 });
 
-/** What is shown, by the name that the file has for it. */
+/** What is shown, by the name that the address has for it. */
 function subjectOf(view: GraphView | null): Subject | null {
   if (!view) return null;
-  return view.pointer.startsWith('/workflows/') ? { workflow: view.name } : { tool: view.name };
+  const { pointer, name, definition } = view;
+  return subjectAfter(pointer.startsWith('/workflows/') ? { workflow: name } : { tool: name }, {
+    ...definition,
+    name,
+  });
 }
 
-/** What is to be shown after an edit that names something anew. */
-function shownAfter(edit: Edit): Subject | null {
-  if (edit.op === 'add') return { tool: edit.definition.name };
-  if (edit.op !== 'set') return null;
-  const { id, name } = edit.definition;
-  return 'tool' in edit ? { tool: name } : { workflow: typeof id === 'string' ? id : name };
+/** What is edited, by its name: an address has the id of a workflow. */
+const named = (subject: Subject, { name }: GraphDefinition): Subject =>
+  'tool' in subject ? { tool: name } : { workflow: name };
+
+/** What something is called in the address after it says another name. */
+function subjectAfter(subject: Subject, { id, name }: GraphDefinition): Subject {
+  return 'tool' in subject ? { tool: name } : { workflow: typeof id === 'string' ? id : name };
 }
 
-export const isDirty = (state: DocumentState): boolean =>
-  state.saved !== null && state.text !== state.saved.text;
+/** Whether something would be lost. */
+export const isDirty = ({ saved, text, underway }: DocumentState): boolean =>
+  saved !== null && (underway > 0 || text !== saved.text);

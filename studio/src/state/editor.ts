@@ -1,5 +1,6 @@
 import { createContext, useContext, useMemo } from 'react';
-import type { GraphLink, GraphView, Report } from '../api/types';
+import type { GraphLink, GraphView, NodeDefinition, Report } from '../api/types';
+import type { Names } from '../model/changes';
 import { findNode, usualConnection } from '../model/definition';
 import { fileName } from '../model/format';
 import { type Grammar, TOOL, WORKFLOW } from '../model/grammar';
@@ -7,7 +8,7 @@ import { type Place, placed, unplaced } from '../model/positions';
 import { isDirty, useDocument } from './document';
 import { useLocation } from './location';
 import type { GraphTextual } from './textual';
-import { useWorkflow } from './workflow';
+import { isWorkflowDirty, useWorkflow } from './workflow';
 
 /** What is edited: a tool or workflow of the file, or a workflow of the store. */
 export interface Editor extends Actions {
@@ -67,32 +68,34 @@ function useFileEditor(): Editor {
 
 function useStoreEditor(): Editor {
   const state = useWorkflow();
+  const id = useLocation((location) => location.tool);
   return useMemo(
     () => ({
       ...actions(state),
       grammar: WORKFLOW,
-      view: state.draft?.view ?? null,
+      view: state.id === id ? (state.draft?.view ?? null) : null,
       report: state.draft?.report ?? null,
       checkedText: state.draft?.text ?? '',
       language: 'json',
       title: 'in the store',
-      isDirty: state.id !== null && state.text !== state.saved,
+      isDirty: isWorkflowDirty(state),
     }),
-    [state],
+    [state, id],
   );
 }
 
 function actions(state: GraphTextual): Actions {
-  const { text, past, future, isSaving, conflict } = state;
-  const { type, set, rename, undo, redo, save, resolve } = state;
+  const { text, past, future, isSaving, underway, conflict } = state;
+  const { type, change, rename, undo, redo, save, resolve } = state;
   return {
     text,
     past,
     future,
     isSaving,
+    underway,
     conflict,
     type,
-    set,
+    change,
     rename,
     undo,
     redo,
@@ -115,27 +118,55 @@ export interface CanvasEdits {
 export const hasNodes = (view: GraphView | null): boolean => Array.isArray(view?.definition.nodes);
 
 export function useCanvasEdits(): CanvasEdits | null {
-  const { grammar, view, set } = useEditor();
+  const { grammar, view, change } = useEditor();
   return useMemo(() => {
     if (!view || !hasNodes(view)) return null;
-    const { definition } = view;
     return {
-      place: (node, at) => set(placed(definition, view.nodes, node, at)),
-      arrange: () => void set(unplaced(definition)),
-      connect: (from, to) => {
-        const node = findNode(definition, from);
-        const as = usualConnection(node && grammar.said(node));
-        void set(grammar.connect(definition, from, to, as));
-      },
+      place: (node, at) =>
+        change((definition, now) => {
+          const cards = view.nodes.map((card) => ({ ...card, id: now(card.id) }));
+          return placed(definition, cards, now(node), at);
+        }),
+      arrange: () => void change((definition) => unplaced(definition)),
+      connect: (from, to) =>
+        void change((definition, now) => {
+          const node = findNode(definition, now(from));
+          const as = usualConnection(node && grammar.said(node));
+          return grammar.connect(definition, now(from), now(to), as);
+        }),
       remove: (nodes, links) => {
-        let changed = definition;
-        for (const link of nodes.length > 0 ? [] : links)
-          changed = grammar.disconnect(changed, link);
-        for (const id of nodes) changed = grammar.removeNode(changed, id);
-        if (changed === definition) return;
+        if (nodes.length + links.length === 0) return;
         useLocation.getState().go({ node: null });
-        void set(changed);
+        void change((definition, now) => {
+          if (nodes.length > 0) {
+            return nodes.reduce((left, id) => grammar.removeNode(left, now(id)), definition);
+          }
+          return links
+            .map((link) => linkNow(link, now))
+            .reduce((left, link) => grammar.disconnect(left, link), definition);
+        });
       },
     };
-  }, [grammar, view, set]);
+  }, [grammar, view, change]);
 }
+
+/** A change of one node, if it is still there. */
+export type NodeChange = (node: NodeDefinition, now: Names) => NodeDefinition;
+
+/** What changes a node, as it says itself, whatever it is when its turn has come. */
+export function useNodeChange(id: string): (change: NodeChange) => Promise<boolean> {
+  const { grammar, change } = useEditor();
+  return (update) =>
+    change((definition, now) => {
+      const node = findNode(definition, now(id));
+      if (!node) return definition;
+      return grammar.setNode(definition, update(grammar.said(node), now));
+    });
+}
+
+/** An edge, by the names that its ends have by now. */
+export const linkNow = (link: GraphLink, now: Names): GraphLink => ({
+  ...link,
+  from: now(link.from),
+  to: now(link.to),
+});

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import { api, messageOf } from '../api/client';
 import type { HookModule, Report } from '../api/types';
 import { beginning } from '../model/history';
+import { handOver } from './handover';
 import { useLocation } from './location';
 import { useModules } from './modules';
 import { notify } from './notices';
@@ -35,13 +36,18 @@ const fetched = async (id: string): Promise<HookModule | undefined> =>
 /** The module of the store that is edited. */
 export const useModule = create<ModuleState>((set, get) => {
   const check = async () => {
-    const report = await ask(() => api.checkScript(get().text));
+    const report = await ask((text) => api.checkScript(text));
     if (report) set({ report });
   };
 
-  const { type, undo, redo, replace, ask } = typing((change) => set(change), check);
+  const { type, undo, redo, replace, ask, inOrder, forget } = typing({
+    read: get,
+    update: set,
+    check,
+  });
 
   const show = (id: string, name: string, script: string, saved: ModuleState['saved']) => {
+    forget();
     const fresh = { report: null, refusal: null, conflict: null, failure: null };
     set({ id, name, saved, ...fresh, ...beginning(script) });
     void check();
@@ -57,10 +63,15 @@ export const useModule = create<ModuleState>((set, get) => {
     conflict: null,
     failure: null,
     isSaving: false,
+    underway: 0,
 
     open: async (id) => {
       if (get().id === id) return;
-      set({ id, name: '', failure: null, report: null, saved: null, ...beginning('') });
+      // What was asked of the one before is about that one.
+      await inOrder(async () => {
+        forget();
+        set({ id, name: '', failure: null, report: null, saved: null, ...beginning('') });
+      });
       try {
         const kept = await fetched(id);
         if (get().id !== id) return;
@@ -85,30 +96,35 @@ export const useModule = create<ModuleState>((set, get) => {
     undo,
     redo,
 
-    save: async () => {
-      const { id, name, text, saved } = get();
-      if (id === null) return false;
-      // What is not in the store yet is known there by the name it is given first.
-      const key = saved ? id : name;
-      set({ isSaving: true });
-      try {
-        const theirs = saved && (await fetched(key))?.script;
-        if (saved && theirs !== undefined && theirs !== saved.script) {
-          set({ conflict: { text: theirs ?? '' } });
+    save: () => {
+      handOver();
+      return inOrder(async () => {
+        const { id, name, text, saved } = get();
+        if (id === null) return false;
+        // What is not in the store yet is known there by the name it is given first.
+        const key = saved ? id : name;
+        set({ isSaving: true });
+        try {
+          const theirs = saved && (await fetched(key))?.script;
+          if (saved && theirs !== undefined && theirs !== saved.script) {
+            set({ conflict: { text: theirs ?? '' } });
+            return false;
+          }
+          await api.saveHookModule(key, name, text);
+          if (get().id === id) {
+            set({ id: key, saved: { name, script: text }, refusal: null });
+            if (key !== id) useLocation.getState().go({ tool: key });
+          }
+          notify('success', `Saved ${name} to the store`);
+          await useModules.getState().load();
+          return true;
+        } catch (error) {
+          notify('error', messageOf(error));
           return false;
+        } finally {
+          set({ isSaving: false });
         }
-        await api.saveHookModule(key, name, text);
-        set({ id: key, saved: { name, script: text }, refusal: null });
-        if (key !== id) useLocation.getState().go({ tool: key });
-        notify('success', `Saved ${name} to the store`);
-        await useModules.getState().load();
-        return true;
-      } catch (error) {
-        notify('error', messageOf(error));
-        return false;
-      } finally {
-        set({ isSaving: false });
-      }
+      });
     },
 
     resolve: async (keep) => {

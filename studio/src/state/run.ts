@@ -3,7 +3,7 @@ import { api, type Move, messageOf, Problem } from '../api/client';
 import { followRun } from '../api/stream';
 import type { Breakpoint, DebugState, ForkRequest, JsonObject, RunSummary } from '../api/types';
 import { emptyRun, extend, momentOf, type RunModel } from '../model/run';
-import { breakpointsOf, useBreakpoints } from './breakpoints';
+import { sent, useBreakpoints } from './breakpoints';
 import { useLocation } from './location';
 import { notify } from './notices';
 
@@ -75,12 +75,15 @@ export const useRun = create<RunState>((set, get) => {
     paused: boolean,
     request: (breakpoints: Breakpoint[]) => Promise<{ run: string }>,
   ): Promise<boolean> => {
-    const breakpoints = breakpointsOf(tool)(useBreakpoints.getState());
     try {
-      const { run } = await request(breakpoints);
+      let isArmed = false;
+      const { run } = await sent(tool, (breakpoints) => {
+        isArmed = breakpoints.length > 0;
+        return request(breakpoints);
+      });
       useLocation.getState().go({ screen: 'graph', run, step: null }, 'push');
       get().open(run);
-      set({ isDebugged: paused || breakpoints.length > 0 });
+      set({ isDebugged: paused || isArmed });
       return true;
     } catch (error) {
       notify('error', messageOf(error));
@@ -137,8 +140,7 @@ export const useRun = create<RunState>((set, get) => {
       if (id === null) return;
       try {
         if (!isDebugged) {
-          const breakpoints = breakpointsOf(summary?.tool ?? null)(useBreakpoints.getState());
-          await api.join(id, move === 'pause', breakpoints);
+          await sent(summary?.tool ?? null, (points) => api.join(id, move === 'pause', points));
           set({ isDebugged: true });
           if (move === 'pause') return;
         }
@@ -155,11 +157,11 @@ export const useRun = create<RunState>((set, get) => {
   };
 });
 
-useBreakpoints.subscribe((state) => {
+useBreakpoints.subscribe((state, before) => {
   const { id, isDebugged, summary } = useRun.getState();
-  if (id === null || !isDebugged || !summary) return;
+  if (id === null || !isDebugged || !summary || state.byTool === before.byTool) return;
   // A run that just ended has none.
-  api.setBreakpoints(id, breakpointsOf(summary.tool)(state)).catch(() => null);
+  sent(summary.tool, (points) => api.setBreakpoints(id, points)).catch(() => null);
 });
 
 /** The last step that began. */
