@@ -187,7 +187,9 @@ impl Runtime {
         let run = match begun {
             Some(begun) => {
                 let mut events = begun.events;
-                events.iter().for_each(|event| watchers.show(event));
+                for event in &events {
+                    watchers.show(event);
+                }
                 watchers.record(&mut events);
                 begun.run
             }
