@@ -42,8 +42,8 @@ mod mapped {
             unsafe { std::slice::from_raw_parts(loaded.dlpi_phdr, usize::from(loaded.dlpi_phnum)) };
         let page = page_size();
         for part in parts.iter().filter(|part| part.p_type == PT_LOAD && part.p_flags & PF_W == 0) {
-            let Ok(size) = usize::try_from(part.p_memsz) else { continue };
-            let begin = loaded.dlpi_addr.wrapping_add(part.p_vaddr) as usize;
+            let begin = usize::try_from(loaded.dlpi_addr.wrapping_add(part.p_vaddr));
+            let (Ok(begin), Ok(size)) = (begin, usize::try_from(part.p_memsz)) else { continue };
             // Only pages that are wholly its own.
             let (first, last) = (begin.next_multiple_of(page), (begin + size) / page * page);
             if first < last {
