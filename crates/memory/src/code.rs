@@ -7,8 +7,8 @@
 /// Lets go of all code and constants of this process, its libraries' too. Whatever is used from now on
 /// is mapped again when it is.
 ///
-/// What a program's file says cannot have changed in memory, with one exception: breakpoints that a
-/// debugger has set are such changes, and are lost.
+/// What a program's file says cannot have changed in memory, unless somebody else changed it there:
+/// breakpoints that a debugger has set, or hooks of a tool that watches functions, are lost.
 ///
 /// By its name `cargo xtask start-order` knows where a start ends.
 #[inline(never)]
