@@ -4,11 +4,9 @@
 //! what large payloads are made of, are copied instead of being looked at byte by byte.
 
 use serde::Serialize as _;
+use wide::u8x16;
 
 use crate::Value;
-
-/// How many times eight bytes are looked at before it is asked what was found.
-const TOGETHER: usize = 8;
 
 impl Value {
     /// Adds the value as JSON on one line.
@@ -61,30 +59,26 @@ pub fn write_text(out: &mut Vec<u8>, text: &str) {
 
 /// Whether something in a text cannot stand there as it is: a control character, `"` or `\`.
 ///
-/// Eight bytes are looked at at once, however the program is built: one that is built small has no
+/// Sixteen bytes are looked at at once, however the program is built: one that is built small has no
 /// loops that a compiler made so.
 fn has_escapes(text: &[u8]) -> bool {
-    let (words, rest) = text.as_chunks::<8>();
-    let word = |bytes: &[u8; 8]| special_bytes(u64::from_ne_bytes(*bytes));
-    let (groups, single) = words.as_chunks::<TOGETHER>();
-    groups.iter().any(|group| group.iter().fold(0, |found, bytes| found | word(bytes)) != 0)
-        || single.iter().any(|bytes| word(bytes) != 0)
-        || match text.last_chunk::<8>() {
+    let (pieces, rest) = text.as_chunks::<16>();
+    let (groups, single) = pieces.as_chunks::<4>();
+    groups.iter().any(|[a, b, c, d]| (special(a) | special(b) | special(c) | special(d)).any())
+        || single.iter().any(|piece| special(piece).any())
+        || match text.last_chunk::<16>() {
             // Some of them for the second time, which costs less than one by one.
-            Some(last) => !rest.is_empty() && word(last) != 0,
+            Some(last) => !rest.is_empty() && special(last).any(),
             None => rest.iter().any(|byte| matches!(byte, ..0x20 | b'"' | b'\\')),
         }
 }
 
-/// Not 0 if one of eight bytes has to be escaped. In a byte that is below a limit, and only there
-/// first, taking the limit away borrows from the highest bit, which was not set. A byte that is another
-/// one is 0, and so below 1, after both were put together; its highest bit stays as it was.
-fn special_bytes(word: u64) -> u64 {
-    const EACH: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGHEST: u64 = EACH << 7;
-    let control = word.wrapping_sub(EACH * 0x20);
-    let is = |byte: u8| (word ^ (EACH * u64::from(byte))).wrapping_sub(EACH);
-    (control | is(b'"') | is(b'\\')) & !word & HIGHEST
+/// Which of sixteen bytes have to be escaped.
+fn special(bytes: &[u8; 16]) -> u8x16 {
+    let bytes = u8x16::new(*bytes);
+    let is = |byte| bytes.cmp_eq(u8x16::splat(byte));
+    let is_control = bytes.min(u8x16::splat(0x1f)).cmp_eq(bytes);
+    is_control | is(b'"') | is(b'\\')
 }
 
 #[cfg(test)]
