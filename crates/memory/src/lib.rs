@@ -30,6 +30,10 @@ const MAX_KEPT_OF_ONE_SIZE: usize = 128 * 1024;
 const FEW: usize = 4;
 const MANY: usize = 256;
 
+/// After so many blocks that there was no room for, those of sizes that were not asked for meanwhile
+/// go to the system. They come from other threads, and would be in the place of what is needed.
+const PATIENCE: u16 = 1024;
+
 /// The sizes that are kept: 24, 40, 56 … 8200 bytes. These are what glibc makes of any other, so that
 /// nothing is lost by rounding up to them.
 const USUAL: usize = 512;
@@ -55,6 +59,10 @@ struct Kept {
     /// How many more blocks of each size may be kept: none, before [`begin`].
     room: [Cell<u16>; CLASSES],
     bytes: Cell<usize>,
+    /// Of which sizes a block was asked for since it was last looked which are not needed.
+    wanted: [Cell<bool>; CLASSES],
+    /// For how many blocks there was no room since then.
+    refused: Cell<u16>,
     has_begun: Cell<bool>,
 }
 
@@ -66,6 +74,8 @@ thread_local! {
             first: [const { Cell::new(ptr::null_mut()) }; CLASSES],
             room: [const { Cell::new(0) }; CLASSES],
             bytes: Cell::new(0),
+            wanted: [const { Cell::new(false) }; CLASSES],
+            refused: Cell::new(0),
             has_begun: Cell::new(false),
         }
     };
@@ -88,10 +98,7 @@ pub fn begin() {
 pub fn end() {
     KEPT.with(|kept| {
         for class in 0..CLASSES {
-            while let Some(block) = kept.take(class) {
-                // SAFETY: the system gave the block for this layout, and nobody else has it.
-                unsafe { System.dealloc(block, layout_of_class(class)) };
-            }
+            kept.give_back(class);
             kept.room[class].set(0);
         }
         kept.has_begun.set(false);
@@ -120,6 +127,29 @@ impl Kept {
         Some(block)
     }
 
+    /// Gives all blocks of a size to the system.
+    fn give_back(&self, class: usize) {
+        while let Some(block) = self.take(class) {
+            // SAFETY: the system gave the block for this layout, and nobody else has it.
+            unsafe { System.dealloc(block, layout_of_class(class)) };
+        }
+    }
+
+    /// There is no room for a block, and now and then some is made.
+    #[cold]
+    fn refuse(&self) {
+        self.refused.set(self.refused.get() + 1);
+        if self.refused.get() < PATIENCE {
+            return;
+        }
+        self.refused.set(0);
+        for class in 0..CLASSES {
+            if !self.wanted[class].replace(false) {
+                self.give_back(class);
+            }
+        }
+    }
+
     /// Puts a block on a list; false if it is not kept.
     ///
     /// # Safety
@@ -128,7 +158,11 @@ impl Kept {
     unsafe fn put(&self, block: *mut u8, class: usize) -> bool {
         let room = self.room[class].get();
         let bytes = self.bytes.get() + size_of_class(class);
-        if room == 0 || bytes > MAX_KEPT_BYTES {
+        if room == 0 {
+            return false;
+        }
+        if bytes > MAX_KEPT_BYTES {
+            self.refuse();
             return false;
         }
         // SAFETY: the block is larger than an address and aligned for one, and it is ours.
@@ -178,7 +212,11 @@ unsafe impl GlobalAlloc for Keeping {
             // SAFETY: this is what the caller asks for.
             return unsafe { System.alloc(layout) };
         };
-        match KEPT.with(|kept| kept.take(class)) {
+        let block = KEPT.with(|kept| {
+            kept.wanted[class].set(true);
+            kept.take(class)
+        });
+        match block {
             Some(block) => block,
             // SAFETY: the size of a class is not zero.
             None => unsafe { System.alloc(layout_of_class(class)) },

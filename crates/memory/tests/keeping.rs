@@ -61,6 +61,35 @@ fn no_more_is_kept_than_the_limit() {
     assert!(kept > MAX_KEPT_BYTES / 2, "{kept}");
 }
 
+/// What other threads took is given back here, and nobody here asks for its like.
+#[test]
+fn sizes_that_nobody_asks_for_make_room_for_others() {
+    let (foreign, kept) = apart(|| {
+        let foreign = apart(|| (0..400).map(|_| Box::new([0_u8; 5000])).collect::<Vec<_>>());
+        let others = apart(|| (0..400).map(|_| Box::new([0_u8; 6000])).collect::<Vec<_>>());
+        begin();
+        drop((foreign, others));
+        for size in (7000..8000).step_by(16) {
+            drop(apart(move || (0..40).map(|_| vec![0_u8; size]).collect::<Vec<_>>()));
+        }
+        let foreign = kept_bytes();
+        for _ in 0..10 {
+            let own: Vec<_> = (0..150).map(|_| Box::new([0_u8; 800])).collect();
+            drop(own);
+        }
+        let places = |own: &[Box<[u8; 800]>]| own.iter().map(|one| one.as_ptr().addr()).collect();
+        let own: Vec<_> = (0..150).map(|_| Box::new([0_u8; 800])).collect();
+        let before: std::collections::HashSet<usize> = places(&own);
+        drop(own);
+        let own: Vec<_> = (0..150).map(|_| Box::new([0_u8; 800])).collect();
+        let after: std::collections::HashSet<usize> = places(&own);
+        end();
+        (foreign, before.intersection(&after).count())
+    });
+    assert!(foreign > MAX_KEPT_BYTES * 9 / 10, "{foreign}");
+    assert_eq!(kept, 150);
+}
+
 #[test]
 fn beginning_twice_changes_nothing() {
     let kept = apart(|| {
