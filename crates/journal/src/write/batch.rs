@@ -18,13 +18,19 @@ use crate::database::{Access, Bound, Connection, DatabaseError, Repeated, Result
 use crate::keys::{MAX_EVENTS, key};
 use crate::layout::Packer;
 use crate::mask::Masker;
-use crate::{JournalOptions, RunStatus, StoredEvent, numbers};
+use crate::{JournalOptions, RunId, RunStatus, StoredEvent, numbers};
 
 /// After how many events a snapshot is taken, or more where it would be large.
 const SNAPSHOT_EVERY: u64 = 128;
 
-/// What runs have come to.
-pub(crate) type States = Vec<(Arc<Live>, RunState)>;
+/// What a transaction came to.
+#[derive(Clone, Default)]
+pub(crate) struct Written {
+    /// What the runs have come to of which more may follow.
+    pub(super) states: Vec<(Arc<Live>, RunState)>,
+    /// Those of the others that are not kept: another run has their id.
+    pub(super) refused: Vec<RunId>,
+}
 
 /// Writes transactions.
 pub(crate) struct Batcher {
@@ -40,7 +46,7 @@ pub(crate) struct Batcher {
     /// How many attempts there were to write something.
     attempts: i64,
     /// What the latest attempt would have come to, if it is not known whether it did.
-    unsure: Option<States>,
+    unsure: Option<Written>,
 }
 
 /// A transaction under way.
@@ -125,7 +131,7 @@ impl Batcher {
         })
     }
 
-    /// Writes the items; what the runs have come to is handed back once it is in the file.
+    /// Writes the items; what that came to is handed back once it is in the file.
     ///
     /// Where others may have kept the store for a while, what came meanwhile is added to the items:
     /// the fewer transactions, the less everybody waits.
@@ -135,13 +141,13 @@ impl Batcher {
         more: impl FnOnce() -> Vec<Item>,
         options: &JournalOptions,
         masker: &Arc<Masker>,
-    ) -> Result<States> {
-        if let Some(states) = self.settled()? {
-            return Ok(states);
+    ) -> Result<Written> {
+        if let Some(written) = self.settled()? {
+            return Ok(written);
         }
         self.attempts += 1;
         let (attempt, mut unsure) = (self.attempts, None);
-        let written = self.transaction(options, masker, |part| {
+        let outcome = self.transaction(options, masker, |part| {
             if !part.connection.answers_at_once() {
                 items.extend(more());
             }
@@ -151,27 +157,29 @@ impl Batcher {
                 _ => None,
             });
             requests::insert(part.connection, noted, part.masker, part.packer)?;
-            let mut states = States::with_capacity(groups.len() + wholes.len());
+            let mut written = Written::default();
             for group in &groups {
-                states.push(part.write_group(group)?);
+                written.states.push(part.write_group(group)?);
             }
-            part.write_wholes(&wholes, &mut states)?;
+            part.write_wholes(&wholes, &mut written.refused)?;
             if !part.connection.answers_at_once() {
                 let sql = "UPDATE writers SET batch = ?1, seen = now() WHERE no = ?2";
                 part.connection.execute_later(sql, bound![attempt, part.writer])?;
-                part.connection.tell(states.iter().map(|(run, _)| run.new.id))?;
-                unsure = Some(states.clone());
+                let groups = written.states.iter().map(|(run, _)| run.new.id);
+                let runs: Vec<RunId> = groups.chain(wholes.iter().map(|whole| whole.id)).collect();
+                part.connection.tell(runs.into_iter())?;
+                unsure = Some(written.clone());
             }
-            Ok(states)
+            Ok(written)
         });
-        self.was_refused = written.as_ref().is_err_and(DatabaseError::is_conflict);
-        self.unsure = unsure.filter(|_| written.is_err());
-        written
+        self.was_refused = outcome.as_ref().is_err_and(DatabaseError::is_conflict);
+        self.unsure = unsure.filter(|_| outcome.is_err());
+        outcome
     }
 
     /// What the latest attempt came to, if it failed in its last moment and is in the database all
     /// the same. Before that is known, nothing is written again.
-    fn settled(&mut self) -> Result<Option<States>> {
+    fn settled(&mut self) -> Result<Option<Written>> {
         if self.unsure.is_none() {
             return Ok(None);
         }
@@ -328,30 +336,24 @@ impl<'a> Part<'a> {
         self.insert_new(no, row, state)
     }
 
-    /// Writes runs that have ended, all of which was made ready, and adds what they have come to.
-    fn write_wholes(&mut self, wholes: &[&Whole], states: &mut States) -> Result<()> {
+    /// Writes runs that have ended, all of which was made ready; adds those that are not kept.
+    fn write_wholes(&mut self, wholes: &[&Whole], refused: &mut Vec<RunId>) -> Result<()> {
         for several in wholes.chunks(row::SEVERAL) {
-            let begin = states.len();
-            for whole in several {
-                let state = RunState {
-                    no: Some(self.next),
-                    lost: whole.run.lost(),
-                    ..RunState::clone(&whole.state)
-                };
-                self.next += 1;
-                states.push((Arc::clone(&whole.run), state));
+            let numbers = self.next..;
+            self.next += several.len() as i64;
+            let mut rows = Vec::with_capacity(row::SEVERAL);
+            for (no, whole) in numbers.clone().zip(several) {
+                let (occasions, stored) = (&mut *self.occasions, &mut self.stored);
+                let occasion =
+                    occasions.keep(&whole.occasion, self.masker, self.connection, stored)?;
+                rows.push(whole.row(no, self.writer, occasion));
             }
-            let states = &mut states[begin..];
-            if !self.insert_several(states)? {
-                for (run, state) in &mut *states {
-                    if !self.insert(RowOf::of(&run.new), state)? {
-                        *state = RunState::refused();
-                    }
-                }
-            }
-            for (whole, (_, state)) in several.iter().zip(states) {
-                if let Some(no) = state.no {
-                    self.bundle.push(no, &whole.lines, &mut self.chunks, self.packer)?;
+            let are_made = self.insert_several(&rows)?;
+            for ((no, whole), row) in numbers.zip(several).zip(&rows) {
+                if are_made || self.insert(row)? {
+                    self.bundle.push(no, whole.lines(), &mut self.chunks, self.packer)?;
+                } else {
+                    refused.push(whole.id);
                 }
             }
         }
@@ -359,16 +361,12 @@ impl<'a> Part<'a> {
     }
 
     /// Makes the rows of runs by one statement; false if it cannot.
-    fn insert_several(&mut self, states: &[(Arc<Live>, RunState)]) -> Result<bool> {
-        if !self.trusts_ids || states.len() != row::SEVERAL {
+    fn insert_several(&mut self, rows: &[NewRow<'_>]) -> Result<bool> {
+        if !self.trusts_ids || rows.len() != row::SEVERAL {
             return Ok(false);
         }
-        let mut rows = Vec::with_capacity(row::SEVERAL);
-        for (run, state) in states {
-            rows.push(self.row(RowOf::of(&run.new), state)?);
-        }
-        let mut values: Vec<Bound<'_>> = Vec::new();
-        for row in &rows {
+        let mut values: Vec<Bound<'_>> = Vec::with_capacity(row::SEVERAL * row::PLAIN);
+        for row in rows {
             let Some(plain) = row.plain_values() else { return Ok(false) };
             values.extend(plain);
         }
@@ -377,7 +375,9 @@ impl<'a> Part<'a> {
     }
 
     fn insert_new(&mut self, no: i64, row: RowOf<'_>, state: &mut RunState) -> Result<()> {
-        if !self.insert(row, state)? {
+        let (occasions, stored) = (&mut *self.occasions, &mut self.stored);
+        let occasion = occasions.keep_of(&row, self.masker, self.connection, stored)?;
+        if !self.insert(&NewRow::of(&row, state, self.writer, occasion))? {
             // A record is never rewritten, so the one that was there stays.
             remove_data(self.connection, &(no..=no))?;
             *state = RunState::refused();
@@ -386,19 +386,12 @@ impl<'a> Part<'a> {
     }
 
     /// Makes the row of a run; false if another run has its id.
-    fn insert(&mut self, row: RowOf<'_>, state: &RunState) -> Result<bool> {
-        let row = self.row(row, state)?;
+    fn insert(&mut self, row: &NewRow<'_>) -> Result<bool> {
         if self.trusts_ids {
             self.run.execute_later(&row.values())?;
             return Ok(true);
         }
         Ok(self.run.execute(&row.values())? > 0)
-    }
-
-    /// The row of a run whose occasion is kept.
-    fn row<'r>(&mut self, row: RowOf<'r>, state: &'r RunState) -> Result<NewRow<'r>> {
-        let occasion = self.occasions.keep(&row, self.masker, self.connection, &mut self.stored)?;
-        Ok(NewRow { row, state, writer: self.writer, occasion })
     }
 
     fn update(&self, no: i64, change: i64, state: &RunState) -> Result<()> {

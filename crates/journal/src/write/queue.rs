@@ -45,8 +45,8 @@ pub(super) struct Queue {
     /// How many the writer waits for.
     pub(super) wanted: usize,
     pub(super) gathering: Gathering,
-    /// Requests that are in the log, for whoever sends the next to drop: memory is freed most
-    /// cheaply by the thread that took it.
+    /// What is in the file, for whoever comes next to drop: memory is freed most cheaply by the
+    /// thread that took it.
     pub(super) spent: Vec<Item>,
     pub(super) sleep: Sleep,
     /// The writer was given something to write since it last slept.
@@ -143,6 +143,8 @@ pub(super) enum Sleep {
     Lingering,
     /// Some runs wait, and more will soon.
     Gathering,
+    /// More runs will wait in a moment, and it looks again by itself then.
+    Napping,
 }
 
 /// Something for the writer.
@@ -150,7 +152,7 @@ pub(crate) enum Item {
     /// Things happened in a run.
     Series(Series),
     /// All of a run.
-    Whole(Whole),
+    Whole(Box<Whole>),
     /// Something happened that there was no room for; whoever is to hear of it still does.
     Lost(Told),
     /// What is known of a run has to be noted: it is over, or lost something.

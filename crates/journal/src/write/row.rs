@@ -1,11 +1,13 @@
 //! The rows of runs.
 
 use std::sync::{Arc, LazyLock};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mcpgraph_engine::StepId;
 
 use super::state::RunState;
 use crate::database::Bound;
-use crate::{Digest, NewRun, Origin, RunId};
+use crate::{Digest, NewRun, Origin, RunId, RunStatus};
 
 /// How many rows one statement makes, where there are so many: beginning and ending it costs a third
 /// of a row.
@@ -36,7 +38,7 @@ const COLUMNS: [&str; 18] = [
 ];
 
 /// How many of them every run has something to say in.
-const PLAIN: usize = 12;
+pub(super) const PLAIN: usize = 12;
 
 /// What a row has besides, which was said in each until there were occasions.
 const CONSTANT: [(&str, &str); 4] =
@@ -91,49 +93,84 @@ impl<'a> RowOf<'a> {
 
 /// A row that is to be made.
 pub(super) struct NewRow<'a> {
-    pub(super) row: RowOf<'a>,
-    pub(super) state: &'a RunState,
+    pub(super) no: Option<i64>,
+    pub(super) id: RunId,
+    pub(super) started: SystemTime,
+    pub(super) at: Duration,
+    pub(super) status: RunStatus,
     pub(super) writer: Option<i64>,
+    pub(super) steps: u64,
+    pub(super) events: u64,
+    pub(super) lost: u64,
     pub(super) occasion: Digest,
+    pub(super) reached: Option<(StepId, &'a str)>,
+    pub(super) error: Option<&'a str>,
+    /// Where it comes from, if that says something which is not said by the occasion.
+    pub(super) origin: Option<&'a Origin>,
 }
 
-impl NewRow<'_> {
+impl<'a> NewRow<'a> {
+    /// The row of a run that has come to something.
+    pub(super) fn of(
+        row: &RowOf<'a>,
+        state: &'a RunState,
+        writer: Option<i64>,
+        occasion: Digest,
+    ) -> Self {
+        Self {
+            no: state.no,
+            id: row.id,
+            started: row.started,
+            at: state.at,
+            status: state.status(),
+            writer,
+            steps: state.steps,
+            events: state.events,
+            lost: state.lost,
+            occasion,
+            reached: state.reached.as_ref().map(|(step, node)| (*step, &**node)),
+            error: state.error.as_deref(),
+            origin: Some(row.origin).filter(|origin| origin.is_particular()),
+        }
+    }
+
     /// Its first values, if it says nothing in the others.
     pub(super) fn plain_values(&self) -> Option<impl Iterator<Item = Bound<'_>>> {
-        let origin = self.row.origin;
-        let is_plain = self.state.error.is_none()
-            && origin.trace.is_none()
-            && origin.parent.is_none()
-            && origin.around.is_none();
+        let is_plain = self.error.is_none() && self.origin.is_none();
         is_plain.then(|| self.values().into_iter().take(PLAIN))
     }
 
     /// The values of its [`COLUMNS`].
     pub(super) fn values(&self) -> [Bound<'_>; COLUMNS.len()] {
-        let Self { row, state, .. } = self;
-        let origin = row.origin;
-        let (reached, parent) = (state.reached.as_ref(), origin.parent.as_ref());
-        let trace = origin.trace.as_ref();
+        let parent = self.origin.and_then(|origin| origin.parent.as_ref());
+        let trace = self.origin.and_then(|origin| origin.trace.as_ref());
         [
-            state.no.into(),
-            (&row.id).into(),
-            micros(row.started).into(),
-            (state.at.as_micros() as i64).into(),
-            state.status().name().into(),
+            self.no.into(),
+            (&self.id).into(),
+            micros(self.started).into(),
+            (self.at.as_micros() as i64).into(),
+            self.status.name().into(),
             self.writer.into(),
-            state.steps.into(),
-            state.events.into(),
-            state.lost.into(),
+            self.steps.into(),
+            self.events.into(),
+            self.lost.into(),
             (&self.occasion).into(),
-            reached.map(|(step, _)| *step).into(),
-            reached.map(|(_, node)| &**node).into(),
-            state.error.as_deref().into(),
+            self.reached.map(|(step, _)| step).into(),
+            self.reached.map(|(_, node)| node).into(),
+            self.error.into(),
             trace.map(|trace| &*trace.traceparent).into(),
             trace.and_then(|trace| trace.tracestate.as_deref()).into(),
             parent.map(|parent| &parent.run).into(),
             parent.map(|parent| parent.from).into(),
-            origin.around.as_ref().into(),
+            self.origin.and_then(|origin| origin.around.as_ref()).into(),
         ]
+    }
+}
+
+impl Origin {
+    /// Whether it says something that many runs do not have in common.
+    pub(super) fn is_particular(&self) -> bool {
+        self.trace.is_some() || self.parent.is_some() || self.around.is_some()
     }
 }
 

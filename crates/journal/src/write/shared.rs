@@ -15,6 +15,7 @@ use tokio::sync::watch;
 
 use super::collected::Collected;
 use super::live::Live;
+use super::occasion::Shown;
 use super::queue::{Item, Queue, Series};
 use super::spare::Spare;
 use super::state::RunState;
@@ -29,6 +30,9 @@ const FEW_RUNS: usize = 2;
 /// How much room empty lists of events, and of their lines, may have that are kept.
 const MAX_SPARE_EVENTS: usize = 128;
 const MAX_SPARE_BYTES: usize = 16 * 1024;
+
+/// How many things that are in the file are left for others to drop.
+pub(super) const MAX_SPENT: usize = 512;
 
 /// What the recorders and the writer share.
 pub(crate) struct Shared {
@@ -57,12 +61,16 @@ pub(crate) struct Shared {
     last_error: Mutex<Option<Arc<str>>>,
     /// Runs that are settled and whose waiters have not been woken yet; never more than runs.
     woken: Mutex<Vec<Arc<Live>>>,
+    /// What ran and who asked for it, of the runs that were made ready last.
+    pub(super) occasions: Shown,
     /// Lists of events, to be used again.
     pub(crate) spare_events: Spare<Event>,
     /// The same of events as they are stored.
     spare_lists: Spare<StoredEvent>,
     /// The lines of events, likewise.
     pub(super) spare_lines: Spare<u8>,
+    /// The same of what is in the file, for whoever comes next.
+    pub(super) spare_items: Spare<Item>,
     /// Counts commits, for whoever follows all runs.
     pub(crate) committed: watch::Sender<u64>,
     /// The same for whoever follows one.
@@ -92,9 +100,11 @@ impl Shared {
             stalled: AtomicBool::new(false),
             last_error: Mutex::new(None),
             woken: Mutex::default(),
+            occasions: Shown::default(),
             spare_events: Spare::new(MAX_SPARE_EVENTS),
             spare_lists: Spare::new(MAX_SPARE_EVENTS),
             spare_lines: Spare::new(MAX_SPARE_BYTES),
+            spare_items: Spare::new(MAX_SPENT),
             committed: watch::Sender::new(0),
             followed: Mutex::default(),
             news: Announcing::default(),
@@ -181,12 +191,15 @@ impl Shared {
             queue.gathering.came(now);
         }
         queue.items.push_back(match made {
-            Ok(whole) => Item::Whole(whole),
+            Ok(whole) => Item::Whole(Box::new(whole)),
             Err(events) => {
                 Item::Series(Series { run: Arc::clone(run), first, events, told, bytes })
             }
         });
         self.wake_writer(&queue);
+        let spent = std::mem::take(&mut queue.spent);
+        drop(queue);
+        self.recycle(spent);
     }
 
     /// Makes events into what is written, or into what the writer makes that of.
@@ -221,16 +234,26 @@ impl Shared {
         self.wake_writer(&queue);
         let spent = std::mem::take(&mut queue.spent);
         drop(queue);
-        drop(spent);
+        self.recycle(spent);
     }
 
-    /// Takes back requests that are in the log.
+    /// Leaves what is in the file to whoever comes next.
     pub(super) fn give_back(&self, spent: Vec<Item>) {
-        if spent.is_empty() {
+        let before = std::mem::replace(&mut self.queue.lock().spent, spent);
+        self.recycle(before);
+    }
+
+    /// Drops what is in the file, but for memory that is used again.
+    fn recycle(&self, mut spent: Vec<Item>) {
+        if spent.capacity() == 0 {
             return;
         }
-        let before = std::mem::replace(&mut self.queue.lock().spent, spent);
-        drop(before);
+        for item in spent.drain(..) {
+            if let Item::Whole(whole) = item {
+                self.spare_lines.give_back(whole.into_text());
+            }
+        }
+        self.spare_items.give_back(spent);
     }
 
     /// Nothing more will come of a run.
@@ -265,10 +288,10 @@ impl Shared {
     /// Wakes those who sleep until these runs are settled. Waking from another thread costs a system
     /// call each, so only the first is woken from here, and it wakes the others from where they all
     /// are.
-    pub(crate) fn wake_sleeping(&self, runs: Vec<Arc<Live>>) {
-        let mut asleep = runs.into_iter().filter(|run| run.is_slept_for());
+    pub(crate) fn wake_sleeping<'a>(&self, runs: impl Iterator<Item = &'a Arc<Live>>) {
+        let mut asleep = runs.filter(|run| run.is_slept_for());
         let Some(first) = asleep.next() else { return };
-        self.woken.lock().extend(asleep);
+        self.woken.lock().extend(asleep.cloned());
         first.wake();
         // It may have woken, and looked for others, just before.
         if !first.is_slept_for() {
@@ -301,13 +324,13 @@ impl Shared {
     }
 
     /// Tells whoever follows these runs that there is more of them.
-    pub(crate) fn tell_followers<'a>(&self, runs: impl Iterator<Item = &'a Arc<Live>>) {
+    pub(crate) fn tell_followers(&self, runs: impl Iterator<Item = RunId>) {
         let followed = self.followed.lock();
         if followed.is_empty() {
             return;
         }
         for run in runs {
-            if let Some(sender) = followed.get(&run.new.id) {
+            if let Some(sender) = followed.get(&run) {
                 sender.send_modify(|count| *count += 1);
             }
         }

@@ -1,14 +1,18 @@
 //! The writer's thread: takes what is queued, writes it, and tells those who wait.
 
+#[cfg(target_os = "linux")]
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::batch::{Batcher, States};
+use super::batch::{Batcher, Written};
 use super::live::Live;
 use super::queue::{Item, Series, Work};
 use super::retention::Keeper;
-use super::shared::Shared;
+use super::shared::{MAX_SPENT, Shared};
+use super::state::RunState;
+use super::whole::Whole;
 use crate::JournalError;
 use crate::database::{Access, Store, TakingOver, bound};
 use crate::journal::register;
@@ -80,6 +84,7 @@ impl Writer {
 
     /// Works until the journal is closed and everything is written.
     pub(crate) fn run(mut self) {
+        nap_precisely();
         loop {
             let patience = if self.unsettled.is_empty() {
                 self.keeper.patience()
@@ -220,7 +225,7 @@ impl Writer {
                 Ok(self.batcher.write(&mut items, more, &shared.options, &masker)?)
             });
             match written {
-                Ok(states) => return self.wrote(items, states),
+                Ok(written) => return self.wrote(items, written),
                 Err(_) if self.batcher.was_refused() && !asked => asked = true,
                 Err(error) => {
                     if self.shared.failed(&error) {
@@ -244,43 +249,57 @@ impl Writer {
     }
 
     /// Tells everybody of what was written.
-    fn wrote(&mut self, items: Vec<Item>, states: States) {
+    fn wrote(&mut self, items: Vec<Item>, written: Written) {
         if self.shared.succeeded() {
             tracing::info!("runs are recorded again");
             self.tell_losses();
         }
-        self.shared.tell_followers(states.iter().map(|(run, _)| run));
+        let Written { states, refused } = written;
+        let groups = states.iter().map(|(run, _)| run.new.id);
+        self.shared.tell_followers(groups.chain(wholes(&items).map(|whole| whole.id)));
         // A run that goes on has told its caller everything.
         deliver(&items);
-        let mut spent = Vec::new();
-        for item in items {
-            match item {
-                Item::Series(part) => part.run.give_back(part.events),
-                Item::Whole(whole) => self.shared.spare_lines.give_back(whole.lines),
-                Item::Request(_) => spent.push(item),
-                Item::Lost(_) | Item::Settle(_) => {}
-            }
-        }
-        self.shared.give_back(spent);
         let mut settled = Vec::with_capacity(states.len());
         for (run, state) in states {
             let events = state.events;
             if state.refused {
-                if !run.state.lock().refused {
-                    let why = if run.is_durable {
-                        "another process has taken the run over"
-                    } else {
-                        "another run has this id"
-                    };
-                    tracing::warn!(run = %run.new.id, "not kept: {why}");
-                }
-                self.shared.count_lost(&run, 1);
+                self.refuse(&run);
             }
             *run.state.lock() = state;
             run.settle(events);
             settled.push(run);
         }
-        self.shared.wake_sleeping(settled);
+        for whole in wholes(&items) {
+            if refused.contains(&whole.id) {
+                self.refuse(&whole.run);
+                *whole.run.state.lock() = RunState::refused();
+            }
+            whole.run.settle(whole.count as u64);
+        }
+        let runs = settled.iter().chain(wholes(&items).map(|whole| &whole.run));
+        self.shared.wake_sleeping(runs);
+        let mut spent = self.shared.spare_items.take();
+        for item in items {
+            match item {
+                Item::Series(part) => part.run.give_back(part.events),
+                Item::Whole(_) | Item::Request(_) if spent.len() < MAX_SPENT => spent.push(item),
+                _ => {}
+            }
+        }
+        self.shared.give_back(spent);
+    }
+
+    /// Nothing of a run is kept.
+    fn refuse(&self, run: &Arc<Live>) {
+        if !run.state.lock().refused {
+            let why = if run.is_durable {
+                "another process has taken the run over"
+            } else {
+                "another run has this id"
+            };
+            tracing::warn!(run = %run.new.id, "not kept: {why}");
+        }
+        self.shared.count_lost(run, 1);
     }
 
     /// Says what was lost since it was last said, and why.
@@ -330,6 +349,24 @@ impl Writer {
             }
         }
     }
+}
+
+/// Linux adds 50 µs to whatever a thread sleeps unless told otherwise, and naps are as short.
+fn nap_precisely() {
+    #[cfg(target_os = "linux")]
+    {
+        const ONE_MICROSECOND: Option<NonZeroU64> = NonZeroU64::new(1000);
+        // Where it cannot be told, naps are longer, and nothing else is different.
+        rustix::thread::set_current_timer_slack(ONE_MICROSECOND).unwrap_or_default();
+    }
+}
+
+/// The runs of which all was made ready.
+fn wholes(items: &[Item]) -> impl Iterator<Item = &Whole> {
+    items.iter().filter_map(|item| match item {
+        Item::Whole(whole) => Some(&**whole),
+        _ => None,
+    })
 }
 
 /// Tells of events what is to be told, once they are in the file or lost.

@@ -5,34 +5,50 @@
 //! fetch each of them, and they would be fetched again to be freed.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
-use mcpgraph_engine::Event;
+use mcpgraph_engine::{Event, StepId};
 
 use super::chunk::MAX_EVENTS;
 use super::collected::Collected;
 use super::live::Live;
+use super::occasion::Occasion;
 use super::payloads::{Nowhere, PayloadWriter};
+use super::row::NewRow;
 use super::shared::Shared;
 use super::state::RunState;
 use crate::codec::{write_line, write_plain_line};
 use crate::mask::Masker;
-use crate::{RunStatus, StoredEvent};
+use crate::{Digest, NewRun, RunId, RunStatus, StoredEvent};
 
 /// A run that holds more than this, about, is left to the thread that writes: whoever serves calls
 /// has no time for it.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// All events of a run.
+/// All events of a run, and what its row says.
+///
+/// Whoever writes it looks at nothing that those who record work with: memory that one processor
+/// changes is slow to reach for another, for both.
 pub(crate) struct Whole {
+    /// Whom to tell.
     pub(crate) run: Arc<Live>,
-    /// How many they are.
+    pub(super) id: RunId,
+    pub(super) occasion: Arc<Occasion>,
+    started: SystemTime,
+    /// Where the run comes from says more than its occasion.
+    is_particular: bool,
+    /// How many events they are.
     pub(crate) count: usize,
     /// What they hold, about.
     pub(super) bytes: usize,
-    /// Their lines.
-    pub(super) lines: Vec<u8>,
-    /// What the run came to.
-    pub(super) state: Box<RunState>,
+    /// Their lines, and behind them the id of the node that was reached last.
+    text: Vec<u8>,
+    lines: usize,
+    steps: u64,
+    reached: Option<StepId>,
+    at: Duration,
+    status: RunStatus,
+    error: Option<String>,
 }
 
 /// Why the events of a run are not made into a [`Whole`].
@@ -57,9 +73,8 @@ impl Whole {
         if !has_ended || told.is_some() || !can_be_whole(run, events.len(), *bytes) {
             return Err(NotMade::ForTheWriter);
         }
-        let mut state = Box::<RunState>::default();
-        let lines = write(shared, |lines, payloads, _| {
-            let mut reached = None;
+        let (mut steps, mut at, mut reached) = (0, Duration::ZERO, None);
+        let text = write(shared, |lines, payloads, _| {
             for (place, event) in events.iter().enumerate() {
                 if place > 0 {
                     lines.push(b'\n');
@@ -67,18 +82,17 @@ impl Whole {
                 let written = write_plain_line(lines, event, payloads).ok_or(NotMade::NotPlain)?;
                 written.map_err(|()| NotMade::ForTheWriter)?;
                 if let Event::StepStarted { step, node, .. } = event {
-                    state.steps += 1;
-                    reached = Some((*step, node));
+                    steps += 1;
+                    reached = Some((*step, &**node));
                 }
-                state.at = state.at.max(event.at());
+                at = at.max(event.at());
             }
-            state.reached = reached.map(|(step, node)| (step, Arc::clone(node)));
-            // Of those that are plain, the last can only say so.
-            state.ended = Some(RunStatus::Succeeded);
             Ok(())
         })?;
-        state.events = events.len() as u64;
-        Ok(Self { run: Arc::clone(run), count: events.len(), bytes: *bytes, lines, state })
+        let whole = Self::new(run, shared, text, events.len(), *bytes);
+        // Of those that are plain, the last can only say so.
+        let status = RunStatus::Succeeded;
+        Ok(Self { steps, at, status, ..whole }.reaching(reached))
     }
 
     /// The same for events as they are stored.
@@ -88,8 +102,8 @@ impl Whole {
         events: &[StoredEvent],
         bytes: usize,
     ) -> Result<Self, NotMade> {
-        let mut state = Box::<RunState>::default();
-        let lines = write(shared, |lines, payloads, masker| {
+        let mut state = RunState::default();
+        let text = write(shared, |lines, payloads, masker| {
             for (place, event) in events.iter().enumerate() {
                 if place > 0 {
                     lines.push(b'\n');
@@ -99,7 +113,70 @@ impl Whole {
             state.note_all(0, events, masker);
             Ok(())
         })?;
-        Ok(Self { run: Arc::clone(run), count: events.len(), bytes, lines, state })
+        let whole = Self::new(run, shared, text, events.len(), bytes);
+        let RunState { steps, at, ref reached, .. } = state;
+        let (status, error) = (state.status(), state.error);
+        let reached = reached.as_ref().map(|(step, node)| (*step, &**node));
+        Ok(Self { steps, at, status, error, ..whole }.reaching(reached))
+    }
+
+    fn new(run: &Arc<Live>, shared: &Shared, text: Vec<u8>, count: usize, bytes: usize) -> Self {
+        let NewRun { id, started, origin, .. } = &run.new;
+        Self {
+            run: Arc::clone(run),
+            id: *id,
+            occasion: shared.occasions.of(&run.new),
+            started: *started,
+            is_particular: origin.is_particular(),
+            count,
+            bytes,
+            lines: text.len(),
+            text,
+            steps: 0,
+            reached: None,
+            at: Duration::ZERO,
+            status: RunStatus::Running,
+            error: None,
+        }
+    }
+
+    /// The same after it came to a node.
+    fn reaching(mut self, reached: Option<(StepId, &str)>) -> Self {
+        if let Some((step, node)) = reached {
+            self.reached = Some(step);
+            self.text.extend_from_slice(node.as_bytes());
+        }
+        self
+    }
+
+    /// The lines of its events.
+    pub(super) fn lines(&self) -> &[u8] {
+        &self.text[..self.lines]
+    }
+
+    /// Its row, in the place with a number.
+    pub(super) fn row(&self, no: i64, writer: Option<i64>, occasion: Digest) -> NewRow<'_> {
+        let node = str::from_utf8(&self.text[self.lines..]).unwrap_or_default();
+        NewRow {
+            no: Some(no),
+            id: self.id,
+            started: self.started,
+            at: self.at,
+            status: self.status,
+            writer,
+            steps: self.steps,
+            events: self.count as u64,
+            lost: 0,
+            occasion,
+            reached: self.reached.map(|step| (step, node)),
+            error: self.error.as_deref(),
+            origin: self.is_particular.then(|| &self.run.new.origin),
+        }
+    }
+
+    /// Its text, to be used again.
+    pub(super) fn into_text(self) -> Vec<u8> {
+        self.text
     }
 }
 

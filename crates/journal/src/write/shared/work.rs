@@ -31,6 +31,7 @@ impl Shared {
             Sleep::Gathering if queue.waiting >= queue.wanted || is_full => {
                 self.wake.notify_one();
             }
+            Sleep::Napping if is_full => drop(self.wake.notify_one()),
             _ => {}
         }
     }
@@ -59,6 +60,7 @@ impl Shared {
         let has_written = std::mem::take(&mut queue.has_written);
         queue.taken = None;
         if has_written {
+            self.expect(&mut queue);
             self.rest(&mut queue, patience.map_or(REST, |patience| patience.min(REST)));
         }
         self.sleep(&mut queue, Sleep::Idle, patience);
@@ -114,6 +116,17 @@ impl Shared {
         }
     }
 
+    /// Waits for the next runs, if many will come in a moment.
+    fn expect(&self, queue: &mut MutexGuard<'_, Queue>) {
+        let at_work = self.at_work.load(Ordering::Relaxed);
+        if queue.waiting == 0
+            && !queue.closed
+            && let Some(time) = queue.gathering.next_ones(at_work)
+        {
+            self.pause(queue, Sleep::Napping, time);
+        }
+    }
+
     /// Waits for a moment until more runs wait, if they will soon.
     fn gather(&self, queue: &mut MutexGuard<'_, Queue>) {
         if queue.waiting == 0 {
@@ -123,14 +136,21 @@ impl Shared {
         let (wanted, patience) = queue.gathering.wanted(queue.waiting, at_work);
         let began = Instant::now();
         queue.wanted = wanted;
-        while queue.waiting < wanted && !queue.closed {
+        while queue.waiting < wanted && !queue.closed && queue.events < MAX_BATCH {
             let left = patience.saturating_sub(began.elapsed());
-            if left.is_zero() || queue.events >= MAX_BATCH {
+            if left.is_zero() {
                 break;
             }
-            queue.sleep = Sleep::Gathering;
-            self.wake.wait_for(queue, left);
-            queue.sleep = Sleep::No;
+            match queue.gathering.nap(wanted - queue.waiting) {
+                Some(nap) => self.pause(queue, Sleep::Napping, nap.min(left)),
+                None => self.pause(queue, Sleep::Gathering, left),
+            }
         }
+    }
+
+    fn pause(&self, queue: &mut MutexGuard<'_, Queue>, how: Sleep, time: Duration) {
+        queue.sleep = how;
+        self.wake.wait_for(queue, time);
+        queue.sleep = Sleep::No;
     }
 }
