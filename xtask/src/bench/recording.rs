@@ -15,8 +15,8 @@ use crate::workspace::remove;
 
 /// How often each load is measured with and without a record, in turns. The best round counts:
 /// whatever else the machine does makes a round slower, never faster, and the more so the more of its
-/// processors are used.
-const ROUNDS: usize = 9;
+/// processors are used. A record uses one more, so that it takes many rounds to see each undisturbed.
+const ROUNDS: usize = 25;
 
 /// How many steps the long run has, about.
 const LONG_RUN_STEPS: usize = 10_000;

@@ -340,7 +340,7 @@ impl<'a> Part<'a> {
     fn write_wholes(&mut self, wholes: &[&Whole], refused: &mut Vec<RunId>) -> Result<()> {
         for several in wholes.chunks(row::SEVERAL) {
             let numbers = self.next..;
-            self.next += several.len() as i64;
+            self.next = self.next.saturating_add_unsigned(several.len() as u64);
             let mut rows = Vec::with_capacity(row::SEVERAL);
             for (no, whole) in numbers.clone().zip(several) {
                 let (occasions, stored) = (&mut *self.occasions, &mut self.stored);
