@@ -11,7 +11,7 @@ use crate::message::Id;
 const KEPT_BYTES: usize = 1024;
 
 /// The beginning and the end of a message.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     beginning: Vec<u8>,
     end: Vec<u8>,
@@ -29,12 +29,13 @@ pub(crate) struct Traits {
 impl Excerpt {
     /// The ends of what there is of a message.
     pub(crate) fn of(text: &[u8]) -> Self {
-        let beginning = text[..text.len().min(KEPT_BYTES)].to_vec();
-        Self { beginning, end: Vec::new() }.and(text)
+        Self::default().and(text)
     }
 
     /// The same message, which goes on.
     pub(crate) fn and(mut self, more: &[u8]) -> Self {
+        let room = KEPT_BYTES - self.beginning.len();
+        self.beginning.extend_from_slice(&more[..more.len().min(room)]);
         self.end.extend_from_slice(&more[more.len().saturating_sub(KEPT_BYTES)..]);
         self.end.drain(..self.end.len().saturating_sub(KEPT_BYTES));
         self
@@ -109,9 +110,11 @@ mod tests {
         let many = format!("[{payload}{}]", format!(",{payload}").repeat(200));
         let text = message.replace('#', &many);
         let whole = Excerpt::of(text.as_bytes()).traits();
-        let mut pieces = text.as_bytes().chunks(700);
-        let first = Excerpt::of(pieces.next().unwrap());
-        assert_eq!(pieces.fold(first, Excerpt::and).traits(), whole, "{message}");
+        for piece in [1, 700, 5000] {
+            let pieces = text.as_bytes().chunks(piece);
+            let excerpt = pieces.fold(Excerpt::default(), Excerpt::and);
+            assert_eq!(excerpt.traits(), whole, "{message}");
+        }
         (whole.id.map(|id| id.to_string()), whole.has_method)
     }
 

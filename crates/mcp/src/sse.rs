@@ -1,10 +1,12 @@
 //! Server-sent events, written and read.
 //!
-//! The reader is incremental and bounded: it is given bytes as they come, at any cut, and refuses
-//! an event that grows past its limit instead of keeping it.
+//! The reader is incremental and bounded: it is given bytes as they come, at any cut, and skips an
+//! event that grows past its limit, but for its two ends.
 
 use std::collections::VecDeque;
 use std::time::Duration;
+
+use crate::excerpt::Excerpt;
 
 /// The media type of a stream of events.
 pub const CONTENT_TYPE: &str = "text/event-stream";
@@ -25,12 +27,16 @@ pub struct Event {
     pub retry: Option<Duration>,
 }
 
-/// An event was longer than the reader accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+/// An event was longer than the reader accepts, and was skipped.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a server-sent event is longer than the limit of {limit} bytes")]
 pub struct EventTooLong {
     /// The limit, in bytes.
     pub limit: usize,
+    /// What was known of it before it was too long, but for its data.
+    pub event: Event,
+    /// The ends of its data.
+    pub(crate) data: Box<Excerpt>,
 }
 
 /// Turns bytes into events.
@@ -42,6 +48,8 @@ pub struct Decoder {
     line: Vec<u8>,
     /// The event that is not complete yet.
     pending: Pending,
+    /// That event is too long. Of its lines only the beginnings are kept.
+    is_skipping: bool,
     /// The last byte was a carriage return: a line feed right after it ends no second line.
     after_cr: bool,
     /// No line has been completed yet, so that a byte order mark may precede the first.
@@ -55,7 +63,12 @@ struct Pending {
     bytes: usize,
     has_data: bool,
     has_field: bool,
+    /// The ends of its data, if it is too long and has some.
+    excerpt: Option<Excerpt>,
 }
+
+/// What begins a line of data.
+const DATA: &[u8] = b"data:";
 
 // === impl Event ===
 
@@ -125,6 +138,7 @@ impl Decoder {
             limit,
             line: Vec::new(),
             pending: Pending::default(),
+            is_skipping: false,
             after_cr: false,
             at_start: true,
         }
@@ -133,18 +147,14 @@ impl Decoder {
     /// Reads on, and appends every event that `bytes` completes.
     ///
     /// A block of fields without data is an event too, with empty data: it may carry an id or a
-    /// time to wait. After an error the stream is of no more use; the events before it are there.
-    pub fn feed(
-        &mut self,
-        mut bytes: &[u8],
-        events: &mut VecDeque<Event>,
-    ) -> Result<(), EventTooLong> {
+    /// time to wait.
+    pub fn feed(&mut self, mut bytes: &[u8], events: &mut VecDeque<Result<Event, EventTooLong>>) {
         if self.after_cr && !bytes.is_empty() {
             self.after_cr = false;
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
         while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) {
-            self.keep(&bytes[..end])?;
+            self.keep(&bytes[..end]);
             let line = std::mem::take(&mut self.line);
             events.extend(self.end_line(&line));
             // The buffer is used again for the next line that is cut by the end of a chunk.
@@ -158,26 +168,51 @@ impl Decoder {
                 rest
             };
         }
-        self.keep(bytes)
+        self.keep(bytes);
     }
 
     /// Adds to the line that is not complete yet.
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), EventTooLong> {
-        if self.pending.bytes + self.line.len() + bytes.len() > self.limit {
-            return Err(EventTooLong { limit: self.limit });
+    fn keep(&mut self, bytes: &[u8]) {
+        let is_too_long = self.pending.bytes + self.line.len() + bytes.len() > self.limit;
+        if is_too_long && !self.is_skipping {
+            self.is_skipping = true;
+            let line = std::mem::take(&mut self.line);
+            self.pending.skip_data();
+            self.skip(&line);
         }
-        self.line.extend_from_slice(bytes);
-        Ok(())
+        if self.is_skipping {
+            self.skip(bytes);
+        } else {
+            self.line.extend_from_slice(bytes);
+        }
     }
 
-    fn end_line(&mut self, mut line: &[u8]) -> Option<Event> {
+    /// The same for a line of an event that is too long: its beginning tells whether it is of data.
+    fn skip(&mut self, bytes: &[u8]) {
+        let beginning = bytes.len().min(DATA.len() - self.line.len());
+        let (beginning, rest) = bytes.split_at(beginning);
+        self.line.extend_from_slice(beginning);
+        if self.line == DATA {
+            self.pending.skip(rest);
+        }
+    }
+
+    fn end_line(&mut self, mut line: &[u8]) -> Option<Result<Event, EventTooLong>> {
         if self.at_start {
             self.at_start = false;
             line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         }
         if line.is_empty() {
-            let pending = std::mem::take(&mut self.pending);
-            return pending.has_field.then_some(pending.event);
+            let Pending { event, has_field, excerpt, .. } = std::mem::take(&mut self.pending);
+            if !std::mem::take(&mut self.is_skipping) {
+                return has_field.then_some(Ok(event));
+            }
+            // Without data it was a comment, or nothing that anybody asks for.
+            return excerpt
+                .map(|data| Err(EventTooLong { limit: self.limit, event, data: Box::new(data) }));
+        }
+        if self.is_skipping {
+            return None;
         }
         // A comment is over with its line: a long quiet stream is no long event.
         if line[0] != b':' {
@@ -189,6 +224,18 @@ impl Decoder {
 }
 
 impl Pending {
+    /// Goes on with the ends of the data alone.
+    fn skip_data(&mut self) {
+        let data = std::mem::take(&mut self.event.data);
+        if self.has_data {
+            self.skip(data.as_bytes());
+        }
+    }
+
+    fn skip(&mut self, data: &[u8]) {
+        self.excerpt = Some(self.excerpt.take().unwrap_or_default().and(data));
+    }
+
     fn take_field(&mut self, line: &[u8]) {
         let (name, value) = match line.iter().position(|byte| *byte == b':') {
             Some(colon) => {

@@ -1,5 +1,6 @@
 //! The requests under way, and where what the server sends belongs.
 
+mod events;
 mod ids;
 mod too_large;
 

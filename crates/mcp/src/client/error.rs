@@ -107,11 +107,6 @@ pub enum CloseReason {
         /// The end of what it wrote to stderr.
         stderr: String,
     },
-    /// It sent a message longer than is accepted.
-    TooLarge {
-        /// The limit, in bytes.
-        limit: usize,
-    },
     /// The stream to the server broke.
     Broken(String),
 }
@@ -156,9 +151,6 @@ impl fmt::Display for CloseReason {
             Self::Closed => f.write_str("the connection was closed"),
             Self::Exited { status, .. } => write!(f, "the process ended ({status})"),
             Self::Hangup { what, .. } => f.write_str(what),
-            Self::TooLarge { limit } => {
-                write!(f, "a message of the server is longer than the limit of {limit} bytes")
-            }
             Self::Broken(reason) => f.write_str(reason),
         }
     }

@@ -177,7 +177,7 @@ impl Reader {
                 Line::Text(line) => {
                     self.calls.route_text(line.trim_ascii(), None, &transport).await;
                 }
-                Line::TooLong(excerpt) => self.calls.too_large(&excerpt, self.limit),
+                Line::TooLong(excerpt) => self.calls.too_large(&excerpt, self.limit, None),
             }
         }
         drop(fault.try_send(Fault::EndOfOutput));

@@ -1,22 +1,21 @@
 use super::*;
+use crate::excerpt::Traits;
 
-fn decode(text: &[u8], limit: usize) -> (Vec<Event>, Result<(), EventTooLong>) {
+/// What is read of a text that comes in pieces of a length.
+fn decode(text: &[u8], limit: usize, piece: usize) -> Vec<Result<Event, EventTooLong>> {
     let mut events = VecDeque::new();
-    let outcome = Decoder::new(limit).feed(text, &mut events);
-    (events.into(), outcome)
+    let mut decoder = Decoder::new(limit);
+    for piece in text.chunks(piece) {
+        decoder.feed(piece, &mut events);
+    }
+    events.into()
 }
 
 /// Reads the text at once and byte by byte, which must give the same.
 fn read(text: &[u8]) -> Vec<Event> {
-    let (events, outcome) = decode(text, 1 << 20);
-    outcome.unwrap();
-    let mut decoder = Decoder::new(1 << 20);
-    let mut one_by_one = VecDeque::new();
-    for byte in text {
-        decoder.feed(std::slice::from_ref(byte), &mut one_by_one).unwrap();
-    }
-    assert_eq!(one_by_one, events);
-    events
+    let events = decode(text, 1 << 20, text.len());
+    assert_eq!(decode(text, 1 << 20, 1), events);
+    events.into_iter().map(Result::unwrap).collect()
 }
 
 #[test]
@@ -69,16 +68,55 @@ fn a_field_cannot_smuggle_another() {
     assert_eq!(event.to_bytes(), b"event: a\nid: 1\ndata: c\n\n");
 }
 
+/// What is read with a limit, however the text comes: the data of events, and of those that are too
+/// long what the ends of their data say.
+fn read_within(limit: usize, text: &[u8]) -> Vec<String> {
+    let shown = |piece| {
+        let show = |event: Result<Event, EventTooLong>| match event {
+            Ok(event) => event.data,
+            Err(skipped) => {
+                assert_eq!((skipped.limit, skipped.event.data.as_str()), (limit, ""));
+                let Traits { id, has_method } = skipped.data.traits();
+                let event = skipped.event.id.unwrap_or_default();
+                format!("skipped {id:?} {has_method} {event}")
+            }
+        };
+        decode(text, limit, piece).into_iter().map(show).collect::<Vec<_>>()
+    };
+    let whole = shown(text.len());
+    for piece in [1, 2, 3, 7, 50] {
+        assert_eq!(shown(piece), whole, "{piece}");
+    }
+    whole
+}
+
 #[test]
-fn an_event_past_the_limit_is_refused() {
-    let long = [b"data: ".as_slice(), &[b'x'; 100], b"\n\n"].concat();
-    assert!(decode(&long, 106).1.is_ok());
-    assert_eq!(decode(&long, 105).1, Err(EventTooLong { limit: 105 }));
-    // Many short lines count together, an endless line counts before its end.
-    assert!(decode(&b"data: x\n".repeat(20), 105).1.is_err());
-    assert!(decode(&[b'x'; 106], 105).1.is_err());
-    // Comments and finished events do not count, and what came before is kept.
-    assert!(decode(&b":\n".repeat(100), 105).1.is_ok());
-    let (events, outcome) = decode(&[b"data: 1\n\n".repeat(50), long].concat(), 105);
-    assert_eq!((events.len(), outcome.is_err()), (50, true));
+fn an_event_past_the_limit_is_skipped_but_for_its_ends() {
+    let long = |line: &str| line.replace('#', &"x".repeat(100));
+    let just = long("data: #\n\n");
+    assert_eq!(read_within(106, just.as_bytes()), ["x".repeat(100)]);
+    assert_eq!(read_within(105, just.as_bytes()), ["skipped None false "]);
+    let around = |event: &str| format!("data: 1\n\n{}data: 2\n\n", long(event));
+    for (event, told) in [
+        ("data: {\"id\":5,\"result\":\"#\"}\n\n", "skipped Some(5) false "),
+        ("data:{\"result\":\"#\",\"id\":5}\r\n\r\n", "skipped Some(5) false "),
+        ("id: 7\ndata: {\"method\":\"m\",\"a\":\"#\"}\n\n", "skipped None true 7"),
+        // Many short lines count together, and other fields are none of the data.
+        (
+            "data: {\ndata: \"id\": 5,\n:#\ndata: \"a\": 1}\nevent: message\n\n",
+            "skipped Some(5) false ",
+        ),
+        (
+            "data: {\"result\":\"#\"\ndata: ,\ndata:\"id\":5}\nretry: 5\n\n",
+            "skipped Some(5) false ",
+        ),
+    ] {
+        assert_eq!(read_within(60, around(event).as_bytes()), ["1", told, "2"], "{event}");
+    }
+    // What has no data is nothing, and comments do not count together.
+    assert_eq!(read_within(60, around(":#\n\n").as_bytes()), ["1", "2"]);
+    assert_eq!(read_within(60, around("other: #\n\n").as_bytes()), ["1", "2"]);
+    assert_eq!(read_within(60, around(&":\n".repeat(100)).as_bytes()), ["1", "2"]);
+    // One without an end is not kept.
+    assert_eq!(read_within(60, long("data: 1\n\ndata: #").as_bytes()), ["1"]);
 }

@@ -14,13 +14,15 @@ async fn connect(arguments: &[&str], era: EraChoice) -> Option<Result<Connection
     Some(connect_with(config, options, std::sync::Arc::new(NoEvents)).await)
 }
 
-/// Connects with `Auto`, and checks the era and that a call works.
-async fn check(arguments: &[&str], era: Era) {
-    let Some(connection) = connect(arguments, EraChoice::Auto).await else { return };
+/// Connects with `Auto`, and checks the era and that a call works. False if there is no server to
+/// connect to.
+async fn check(arguments: &[&str], era: Era) -> bool {
+    let Some(connection) = connect(arguments, EraChoice::Auto).await else { return false };
     let connection = connection.unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
     assert_eq!(connection.era(), era, "{arguments:?}");
     let text = call(&connection, "echo", json!({"a": 1.0}), patient()).await.unwrap();
     assert_eq!(text, r#"{"a":1.0}"#);
+    true
 }
 
 #[tokio::test]
@@ -33,8 +35,9 @@ async fn the_newest_era_in_common_is_found() {
 #[tokio::test]
 async fn a_server_that_ends_on_the_probe_is_started_again() {
     let log = Log::new();
-    check(&["--on-discover", "exit", "--starts", &log.argument()], Era::Legacy).await;
-    assert_eq!(log.lines().len(), 2);
+    if check(&["--on-discover", "exit", "--starts", &log.argument()], Era::Legacy).await {
+        assert_eq!(log.lines().len(), 2);
+    }
     check(&["--on-discover", "error-then-exit"], Era::Legacy).await;
 }
 
@@ -42,8 +45,9 @@ async fn a_server_that_ends_on_the_probe_is_started_again() {
 async fn silence_and_nonsense_count_as_legacy_on_the_same_process() {
     for trick in ["hang", "garbage"] {
         let log = Log::new();
-        check(&["--on-discover", trick, "--starts", &log.argument()], Era::Legacy).await;
-        assert_eq!(log.lines().len(), 1, "{trick}");
+        if check(&["--on-discover", trick, "--starts", &log.argument()], Era::Legacy).await {
+            assert_eq!(log.lines().len(), 1, "{trick}");
+        }
     }
 }
 

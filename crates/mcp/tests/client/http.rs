@@ -254,6 +254,14 @@ async fn answers_that_are_too_long_are_refused() {
     let server = Scripted::start(|asked| {
         asked.modern_start().unwrap_or_else(|| match asked.body["params"]["name"].as_str() {
             Some("json") => asked.answer(&json!({"x": "x".repeat(100_000)})),
+            Some("noisy") => {
+                let params = json!({"data": "x".repeat(100_000)});
+                let noise = json!({"method": "notifications/message", "params": params});
+                let answer =
+                    asked.answered(&json!({"content": [{"type": "text", "text": "done"}]}));
+                let text = format!("data: {noise}\n\ndata: {answer}\n\n");
+                crate::scripted::events(vec![(0, text)])
+            }
             _ => {
                 let text = format!("data: {}\n\n", "x".repeat(100_000));
                 crate::scripted::events(vec![(0, text)])
@@ -268,6 +276,8 @@ async fn answers_that_are_too_long_are_refused() {
         let error = call(&connection, name, json!({}), patient()).await.unwrap_err();
         assert!(matches!(error, ClientError::TooLarge { limit: 50_000 }), "{name}: {error:?}");
     }
+    // What comes before the answer and is too long is none.
+    assert_eq!(call(&connection, "noisy", json!({}), patient()).await.unwrap(), "done");
 }
 
 #[tokio::test]

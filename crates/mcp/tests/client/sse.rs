@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use http::{Method, StatusCode};
-use mcpgraph_mcp::client::{ClientError, HttpConfig, HttpKind};
+use mcpgraph_mcp::client::{ClientError, ClientOptions, HttpConfig, HttpKind};
 use mcpgraph_mcp::version::Era;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -40,6 +40,9 @@ fn answer(asked: &Asked, endpoint: &str, stream: &Mutex<Option<mpsc::Sender<Stri
     let result = match asked.method() {
         "initialize" => json!({"protocolVersion": "2024-11-05", "capabilities": {}}),
         "tools/call" if asked.body["params"]["name"] == "hang" => return accepted(),
+        "tools/call" if asked.body["params"]["name"] == "huge" => {
+            json!({"content": [{"type": "text", "text": "x".repeat(100_000)}]})
+        }
         _ => json!({"content": [{"type": "text", "text": "done"}]}),
     };
     if !asked.body["id"].is_null() {
@@ -83,6 +86,27 @@ async fn the_end_of_the_stream_is_the_end_of_the_connection() {
     let error = hanging.await.unwrap().unwrap_err();
     assert!(matches!(error, ClientError::Closed(_)), "{error:?}");
     assert!(connection.is_closed());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_fails_its_request_and_no_other() {
+    let (server, stream) = server("/messages").await;
+    let options = ClientOptions { max_message_bytes: 50_000, ..options() };
+    let events = Arc::new(Recorder::default());
+    let connection = server.connect_with(server.config(), options, events.clone()).await.unwrap();
+    let other = connection.clone();
+    let hanging = tokio::spawn(async move { call(&other, "hang", json!({}), patient()).await });
+    eventually(|| server.messages("tools/call").len() == 1).await;
+    let error = call(&connection, "huge", json!({}), patient()).await.unwrap_err();
+    assert!(matches!(error, ClientError::TooLarge { limit: 50_000 }), "{error:?}");
+    // One that answers nothing is passed over.
+    let params = json!({"data": "x".repeat(100_000)});
+    say(&stream, &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params}));
+    assert_eq!(call(&connection, "x", json!({}), patient()).await.unwrap(), "done");
+    let asked = server.messages("tools/call")[0].clone();
+    say(&stream, &asked.answered(&json!({"content": [{"type": "text", "text": "late"}]})));
+    assert_eq!(hanging.await.unwrap().unwrap(), "late");
+    assert!(!connection.is_closed());
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use mcpgraph_mcp::server::{Server, serve_stdio};
-use mcpgraph_mcp::sse::{Decoder, Event};
+use mcpgraph_mcp::sse::{Decoder, Event, EventTooLong};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf,
@@ -127,7 +127,7 @@ pub(crate) struct HttpResponse {
     pub(crate) headers: Vec<(String, String)>,
     stream: BufReader<TcpStream>,
     decoder: Decoder,
-    events: VecDeque<Event>,
+    events: VecDeque<Result<Event, EventTooLong>>,
     length: Option<usize>,
 }
 
@@ -258,9 +258,9 @@ impl HttpResponse {
             }
             let mut chunk = vec![0; length + 2];
             self.stream.read_exact(&mut chunk).await.ok()?;
-            self.decoder.feed(&chunk[..length], &mut self.events).unwrap();
+            self.decoder.feed(&chunk[..length], &mut self.events);
         }
-        self.events.pop_front()
+        self.events.pop_front().map(Result::unwrap)
     }
 
     /// The next message of the stream; none at its end.

@@ -8,12 +8,17 @@ use crate::excerpt::{Excerpt, Traits};
 impl Calls {
     /// A message was too long to be read: the request it answers fails, and no other. Where that
     /// cannot be known, whoever waits for it finds out by its deadline.
-    pub(in crate::client) fn too_large(&self, excerpt: &Excerpt, limit: usize) {
+    pub(in crate::client) fn too_large(
+        &self,
+        excerpt: &Excerpt,
+        limit: usize,
+        origin: Option<u64>,
+    ) {
         let Traits { id, has_method } = excerpt.traits();
         let id = match id {
             _ if has_method => None,
             Some(id) => number_of(id.as_json()),
-            None => match self.owner(None) {
+            None => match self.owner(origin) {
                 Owner::Call(id) => Some(id),
                 Owner::Connection => None,
             },

@@ -7,7 +7,7 @@ use reqwest::Response;
 
 use super::super::ClientError;
 use super::endpoint::Endpoint;
-use crate::sse::{Decoder, Event};
+use crate::sse::{Decoder, Event, EventTooLong};
 
 /// How long, and how far, a stream is read on after its answer, so that the server can end it and
 /// the connection can be used again.
@@ -19,7 +19,7 @@ pub(super) struct EventStream {
     response: Response,
     endpoint: Endpoint,
     decoder: Decoder,
-    ready: VecDeque<Event>,
+    ready: VecDeque<Result<Event, EventTooLong>>,
 }
 
 impl EventStream {
@@ -33,8 +33,11 @@ impl EventStream {
         &self.response
     }
 
-    /// The next event, or none at the end of the stream.
-    pub(super) async fn next(&mut self) -> Result<Option<Event>, ClientError> {
+    /// The next event, or none at the end of the stream. One that is too long is over when its end
+    /// is known, and others may follow.
+    pub(super) async fn next(
+        &mut self,
+    ) -> Result<Option<Result<Event, EventTooLong>>, ClientError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
@@ -42,10 +45,14 @@ impl EventStream {
             let chunk =
                 self.response.chunk().await.map_err(|error| self.endpoint.network(error))?;
             let Some(chunk) = chunk else { return Ok(None) };
-            if let Err(error) = self.decoder.feed(&chunk, &mut self.ready) {
-                return Err(ClientError::TooLarge { limit: error.limit });
-            }
+            self.decoder.feed(&chunk, &mut self.ready);
         }
+    }
+
+    /// The same where each event is needed.
+    pub(super) async fn next_whole(&mut self) -> Result<Option<Event>, ClientError> {
+        let event = self.next().await?.transpose();
+        event.map_err(|skipped| ClientError::TooLarge { limit: skipped.limit })
     }
 
     /// Reads what little is left in the background.

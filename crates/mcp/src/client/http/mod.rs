@@ -5,6 +5,7 @@ pub(super) mod streamable;
 
 mod endpoint;
 mod event_stream;
+mod place;
 mod request_headers;
 mod session;
 

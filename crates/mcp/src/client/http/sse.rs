@@ -61,7 +61,7 @@ async fn named_endpoint(
     endpoint: &Endpoint,
     events: &mut EventStream,
 ) -> Result<Endpoint, ClientError> {
-    while let Some(event) = events.next().await? {
+    while let Some(event) = events.next_whole().await? {
         if event.event.as_deref() != Some("endpoint") {
             continue;
         }
@@ -87,12 +87,9 @@ async fn read(mut events: Box<EventStream>, calls: Arc<Calls>, transport: Weak<S
             Ok(Some(event)) => {
                 let Some(transport) = transport.upgrade() else { return };
                 let transport: Arc<dyn Transport> = transport;
-                if event.is_message() && !event.data.is_empty() {
-                    calls.route_text(event.data.as_bytes(), None, &transport).await;
-                }
+                calls.route_event(event, None, &transport).await;
             }
             Ok(None) => break CloseReason::Broken("the server ended its stream".to_owned()),
-            Err(ClientError::TooLarge { limit }) => break CloseReason::TooLarge { limit },
             Err(error) => break CloseReason::Broken(error.to_string()),
         }
     };

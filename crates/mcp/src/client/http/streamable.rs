@@ -1,5 +1,7 @@
 //! Streamable HTTP: one endpoint, each request with an answer or a stream of its own.
 
+mod listening;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -18,19 +20,15 @@ use super::super::transport::Transport;
 use super::super::{ClientError, ClientOptions, HttpConfig};
 use super::endpoint::{Answer, Endpoint};
 use super::event_stream::EventStream;
+use super::place::{MAX_RESUMES, Place};
 use super::request_headers;
 use super::session::{SESSION_ID, Session, set_version};
 use crate::cancellation;
 use crate::message::{Id, Message, Notification, Raw, Request, Response};
 use crate::mirror::{HeaderParameter, header_parameters};
+use crate::sse::{Event, EventTooLong};
 use crate::version::{Era, Version};
 
-/// The pause before a broken stream is opened again, unless the server named another.
-const RETRY: Duration = Duration::from_secs(1);
-/// The longest pause, whatever the server named.
-const LONGEST_RETRY: Duration = Duration::from_secs(30);
-/// How often in a row a broken stream is opened again without bringing anything.
-const MAX_RESUMES: u32 = 5;
 /// How long the end of a session, or of a request, may take to be told.
 const FAREWELL: Duration = Duration::from_secs(3);
 /// The version of a request that asks for the version.
@@ -123,7 +121,7 @@ impl Transport for Streamable {
         self.session.send_modify(|session| session.version = Some(version));
         if version.era() == Era::Legacy {
             let shutdown = self.shutdown.clone();
-            let listening = listen(self.me.clone(), self.session.subscribe());
+            let listening = listening::listen(self.me.clone(), self.session.subscribe());
             tokio::spawn(async move { shutdown.run_until_cancelled(listening).await });
         }
     }
@@ -187,7 +185,10 @@ impl Streamable {
                     self.begin_session(&response);
                 }
                 let body = self.endpoint.body(response).await?;
-                self.route(call, method, &body).await;
+                self.learn(method, &body);
+                if let Some(transport) = self.as_transport() {
+                    self.calls.route_text(&body, Some(call), &transport).await;
+                }
                 self.expect_answered(call)
             }
             Answer::Events(events) => {
@@ -219,12 +220,12 @@ impl Streamable {
         self.session.send_modify(|session| session.id = id);
     }
 
-    async fn route(&self, call: u64, method: &str, text: &[u8]) {
+    async fn route(&self, call: u64, method: &str, event: Result<Event, EventTooLong>) {
         let Some(transport) = self.as_transport() else { return };
-        if method == "tools/list" && self.session.borrow().is_modern() {
-            self.learn(text);
+        if let Ok(event) = &event {
+            self.learn(method, event.data.as_bytes());
         }
-        self.calls.route_text(text, Some(call), &transport).await;
+        self.calls.route_event(event, Some(call), &transport).await;
     }
 
     fn expect_answered(&self, call: u64) -> Result<(), ClientError> {
@@ -250,16 +251,13 @@ impl Streamable {
                 match events.next().await {
                     Ok(Some(event)) => {
                         place.note(&event);
-                        if !event.data.is_empty() && event.is_message() {
-                            self.route(call, method, event.data.as_bytes()).await;
-                        }
+                        self.route(call, method, event).await;
                         if !self.calls.is_pending(call) {
                             events.drain();
                             return Ok(());
                         }
                     }
                     Ok(None) => break self.endpoint.broken("the stream ended before the answer"),
-                    Err(error @ ClientError::TooLarge { .. }) => return Err(error),
                     Err(error) => break error,
                 }
             };
@@ -344,7 +342,7 @@ impl Streamable {
             }
             Answer::Events(mut events) => {
                 let id = session_of(events.response());
-                while let Some(event) = events.next().await? {
+                while let Some(event) = events.next_whole().await? {
                     if let Some(response) = answer_in(event.data.as_bytes()) {
                         events.drain();
                         return Ok((response, id));
@@ -357,8 +355,11 @@ impl Streamable {
         }
     }
 
-    /// Notes which arguments of which tools are repeated in headers.
-    fn learn(&self, text: &[u8]) {
+    /// Notes which arguments of which tools are repeated in headers, if that is what was asked for.
+    fn learn(&self, method: &str, text: &[u8]) {
+        if method != "tools/list" || !self.session.borrow().is_modern() {
+            return;
+        }
         #[derive(Deserialize)]
         struct Listed {
             tools: Vec<Tool>,
@@ -380,73 +381,6 @@ impl Streamable {
                 Ok(found) if !found.is_empty() => drop(tools.insert(name, found.into())),
                 Ok(_) | Err(_) => drop(tools.remove(&name)),
             }
-        }
-    }
-}
-
-/// How far a stream was read.
-#[derive(Default)]
-struct Place {
-    last_event_id: Option<String>,
-    retry: Option<Duration>,
-    /// How often it was opened again since it last brought something.
-    attempts: u32,
-}
-
-impl Place {
-    fn note(&mut self, event: &crate::sse::Event) {
-        if let Some(id) = &event.id {
-            self.last_event_id = Some(id.clone());
-        }
-        if event.retry.is_some() {
-            self.retry = event.retry;
-        }
-        self.attempts = 0;
-    }
-
-    fn pause(&self) -> Duration {
-        self.retry.unwrap_or(RETRY).min(LONGEST_RETRY)
-    }
-}
-
-/// Reads what a legacy server sends outside of requests, for as long as it offers to.
-async fn listen(transport: Weak<Streamable>, mut sessions: watch::Receiver<Session>) {
-    loop {
-        let session = sessions.borrow_and_update().clone();
-        let mut place = Place::default();
-        while place.attempts <= MAX_RESUMES {
-            // Only the endpoint is held while waiting: the connection may be dropped meanwhile.
-            let Some(endpoint) = transport.upgrade().map(|me| me.endpoint.clone()) else { return };
-            let headers = session.headers_after(place.last_event_id.as_deref());
-            match endpoint.get(headers).await {
-                Ok(Answer::Events(events)) => read_all(&transport, events, &mut place).await,
-                // It does not offer the stream, or not to this session any more.
-                Ok(Answer::Refused(refusal)) if refusal.status.is_client_error() => break,
-                Ok(_) => break,
-                Err(_) => {}
-            }
-            place.attempts += 1;
-            tokio::time::sleep(place.pause() * place.attempts).await;
-        }
-        // Another session may be another matter.
-        loop {
-            if sessions.changed().await.is_err() {
-                return;
-            }
-            if sessions.borrow().generation != session.generation {
-                break;
-            }
-        }
-    }
-}
-
-async fn read_all(transport: &Weak<Streamable>, mut events: Box<EventStream>, place: &mut Place) {
-    while let Ok(Some(event)) = events.next().await {
-        place.note(&event);
-        let Some(me) = transport.upgrade() else { return };
-        let Some(dynamic) = me.as_transport() else { return };
-        if !event.data.is_empty() && event.is_message() {
-            me.calls.route_text(event.data.as_bytes(), None, &dynamic).await;
         }
     }
 }
