@@ -78,7 +78,7 @@ fn breakpoints(body: &Value, of: Option<(&Graph, &Tool)>) -> Result<Vec<Breakpoi
         format!("there are {}{more}", some.join(", "))
     });
     let message = format!("no run of `{}` comes to a node `{node}`; {hint}", tool.name);
-    Err(Problem::invalid(message))
+    Err(Problem::invalid(message).with("breakpoint", Value::from(&**node)))
 }
 
 /// What a run under way executes, as far as that is known here: its record says so, and the graph

@@ -55,6 +55,8 @@ export interface ProblemDetails {
   text?: string;
   diff?: string;
   report?: Report;
+  /** The node of a breakpoint that no run comes to. */
+  breakpoint?: string;
 }
 
 const UNREACHABLE: ProblemDetails = {

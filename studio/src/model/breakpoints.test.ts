@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Breakpoint } from '../api/types';
-import { carried, isStray, looked, refusedOf } from './breakpoints';
+import { carried, isStray, looked } from './breakpoints';
 
 const at = (node: string, more: Partial<Breakpoint> = {}): Breakpoint => ({
   node,
@@ -24,11 +24,4 @@ it('a breakpoint of a node that is not there is a stray, until it is there', () 
   expect(isStray(at('a'), refused)).toBe(true);
   expect(isStray(at('a'), looked(refused, ['a', 'b']))).toBe(true);
   expect(isStray(at('a'), looked(refused, ['a', 'c']))).toBe(false);
-});
-
-it('a refusal names the breakpoint that it is about', () => {
-  const points = [at('a'), at('ab')];
-  const message = 'no run of `t` comes to a node `ab`; there are a, b';
-  expect(refusedOf(points, message)).toEqual(at('ab'));
-  expect(refusedOf(points, 'there is no tool `ab`')).toBeUndefined();
 });

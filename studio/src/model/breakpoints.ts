@@ -27,7 +27,3 @@ export function looked(known: KnownNodes | undefined, nodes: string[]): KnownNod
   const isOther = known?.nodes?.join('\n') !== nodes.join('\n');
   return { nodes, refused: isOther ? [] : (known?.refused ?? []) };
 }
-
-/** The breakpoint that a refusal names as one at a node that no run comes to. */
-export const refusedOf = (points: Breakpoint[], message: string): Breakpoint | undefined =>
-  points.find(({ node }) => message.includes(`comes to a node \`${node}\``));

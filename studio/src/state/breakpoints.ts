@@ -1,7 +1,7 @@
 import { create } from 'zustand';
-import { messageOf } from '../api/client';
+import { Problem } from '../api/client';
 import type { Breakpoint } from '../api/types';
-import { carried, isStray, type KnownNodes, looked, refusedOf } from '../model/breakpoints';
+import { carried, isStray, type KnownNodes, looked } from '../model/breakpoints';
 import { notify } from './notices';
 import { load, store } from './storage';
 
@@ -93,7 +93,8 @@ export async function sent<T>(
   try {
     return await request(points);
   } catch (error) {
-    const refused = tool === null ? undefined : refusedOf(points, messageOf(error));
+    const named = error instanceof Problem ? error.details.breakpoint : undefined;
+    const refused = points.find(({ node }) => node === named);
     if (tool === null || !refused) throw error;
     useBreakpoints.getState().refuse(tool, refused.node);
     notify('info', `The breakpoint at ${refused.node} belongs to no node and was left out`);

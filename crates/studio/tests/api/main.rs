@@ -157,6 +157,8 @@ async fn a_run_of_somebody_else_can_be_joined_and_left() {
         let refused = world.send(method, &path, kind, Some(body)).await;
         assert_eq!(refused.status, 400, "{}", refused.body);
         assert!(refused.body.contains("did you mean `count`?"), "{}", refused.body);
+        let named = refused.json().get("error").and_then(|error| error.get("breakpoint")).cloned();
+        assert_eq!(named, Some(Value::from("cuont")));
     }
     let joined = world.post(&debug, r#"{"paused": true}"#).await;
     assert_eq!(joined.status, 200, "{}", joined.body);
