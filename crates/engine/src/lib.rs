@@ -21,5 +21,5 @@ pub use error::{ErrorKind, RunError};
 pub use event::{Event, Given, LogLevel, NotAPath, PauseReason, StepId, StepPath};
 pub use place::{Place, PlaceNode};
 pub use replay::{Divergence, Progress, Replay};
-pub use run::{Failing, Flow, NotChanged, Run, Upcoming};
+pub use run::{Failing, Flow, Held, NotChanged, Run, Upcoming};
 pub use scope::ScopeView;

@@ -12,8 +12,8 @@ use mcpgraph_expr::ExprError;
 use mcpgraph_graph::{Graph, Tool};
 
 use crate::{
-    Action, ErrorKind, Evaluated, Evaluation, Event, Outcome, Run, RunError, StepId, StepPath,
-    TaskId,
+    Action, ErrorKind, Evaluated, Evaluation, Event, Outcome, PauseReason, Run, RunError, StepId,
+    StepPath, TaskId,
 };
 
 /// A run that follows a record.
@@ -77,17 +77,26 @@ impl<'r> Replay<'r> {
         let Some(Event::Started { input, given, .. }) = record.first() else { return None };
         let mut began: HashMap<StepPath, VecDeque<(usize, Duration)>> = HashMap::new();
         let mut paths = HashMap::new();
+        let mut looked_at = Vec::new();
         for (position, event) in record.iter().enumerate() {
-            if let Event::StepStarted { step, path, began: at, .. } = event {
-                began.entry(path.clone()).or_default().push_back((position, *at));
-                paths.insert(*step, path.clone());
+            match event {
+                Event::StepStarted { step, path, began: at, .. } => {
+                    began.entry(path.clone()).or_default().push_back((position, *at));
+                    paths.insert(*step, path.clone());
+                }
+                Event::Paused { why: PauseReason::After(node), .. } => {
+                    looked_at.push(Arc::clone(node));
+                }
+                _ => {}
             }
         }
+        let mut run = Run::start(graph, tool, input.clone(), *given);
+        run.hold_after(looked_at.into_iter());
         Some(Self {
             began,
             paths,
             tasks: HashMap::new(),
-            run: Run::start(graph, tool, input.clone(), *given),
+            run,
             record,
             position: 0,
             pending: BTreeMap::new(),
@@ -104,6 +113,9 @@ impl<'r> Replay<'r> {
     ) -> Result<Progress, Box<Divergence>> {
         loop {
             self.compare()?;
+            if self.release() {
+                continue;
+            }
             self.take_actions();
             let Some(next) = self.record.get(self.position) else { return Ok(Progress::Done) };
             if let (Some(before), Event::StepStarted { step, .. }) = (before, next)
@@ -119,6 +131,7 @@ impl<'r> Replay<'r> {
 
     /// The run as it stands, to be driven on from here. What was under way begins again.
     pub fn into_run(mut self) -> Run {
+        self.run.hold_after(std::iter::empty());
         self.run.hand_out_again(self.pending.into_values());
         self.run
     }
@@ -145,6 +158,31 @@ impl<'r> Replay<'r> {
             }
         }
         Ok(())
+    }
+
+    /// Lets happen what follows from a step that is held, unless the run stood still for it; false if
+    /// nothing is to be released.
+    fn release(&mut self) -> bool {
+        let Some(held) = self.run.held().filter(|_| !self.run.is_paused()) else { return false };
+        let is_looked_at = match self.record.get(self.position) {
+            Some(Event::Paused { why: PauseReason::After(node), .. }) => node == held.node,
+            _ => false,
+        };
+        if is_looked_at && !held.was_seen {
+            return false;
+        }
+        self.run.release(self.now());
+        true
+    }
+
+    /// The same while the run stands still: in older records, what followed from the end of a step
+    /// did not wait for that.
+    fn release_early(&mut self, now: Duration) -> bool {
+        let is_held = self.run.is_paused() && self.run.held().is_some_and(|held| !held.was_seen);
+        if is_held {
+            self.run.release(now);
+        }
+        is_held
     }
 
     fn divergence(&self, replayed: Option<Event>) -> Box<Divergence> {
@@ -175,7 +213,9 @@ impl<'r> Replay<'r> {
                 self.run.log(*step, *level, Arc::clone(message), now);
             }
             Event::Finished { outcome, .. } => {
-                return self.begin_more() || self.end(outcome.as_ref().err(), now);
+                return self.begin_more(next)
+                    || self.release_early(now)
+                    || self.end(outcome.as_ref().err(), now);
             }
             Event::StepStarted { step, .. }
             | Event::StepFinished { step, .. }
@@ -184,9 +224,12 @@ impl<'r> Replay<'r> {
                 let error = self.failure(next);
                 return match self.answer(*step, error, next, evaluate) {
                     Answer::Given => true,
-                    Answer::NotItsOwn => self.end(error, now) || self.begin_more(),
+                    Answer::NotItsOwn => self.end(error, now) || self.begin_more(next),
                     Answer::NotAwaited => {
-                        self.begin_more()
+                        // Two things that were due together happened before anything else began.
+                        (error.is_some() && self.pass_time(now))
+                            || self.begin_more(next)
+                            || self.release_early(now)
                             || self.open_container(*step, now, evaluate)
                             || self.end(error, now)
                     }
@@ -284,11 +327,16 @@ impl<'r> Replay<'r> {
         false
     }
 
-    /// Lets one step begin; false if none can.
-    fn begin_more(&mut self) -> bool {
-        let Some(upcoming) = self.run.upcoming() else { return false };
-        let now = self.began(&upcoming.path).unwrap_or_else(|| self.now());
-        self.run.begin_next(now)
+    /// Lets one step begin on the way to the next event of the record; false if none can. Where the
+    /// run stands still, only one that had begun before and is told of now.
+    fn begin_more(&mut self, next: &Event) -> bool {
+        if !self.run.is_paused() {
+            let Some(upcoming) = self.run.upcoming() else { return false };
+            let now = self.began(&upcoming.path).unwrap_or_else(|| self.now());
+            return self.run.begin_next(now);
+        }
+        let Event::StepStarted { path, began, .. } = next else { return false };
+        self.run.begin_late(path, *began)
     }
 
     /// When the next step at a place began.
@@ -302,7 +350,7 @@ impl<'r> Replay<'r> {
 
     /// Takes everything the run wants done.
     fn take_actions(&mut self) {
-        while let Some(action) = self.run.next_action() {
+        while let Some(action) = self.run.any_action() {
             self.take(action);
         }
     }
@@ -329,12 +377,8 @@ impl<'r> Replay<'r> {
 
     /// Nothing is left to do from inside: time passed, or somebody ended the run.
     fn end(&mut self, error: Option<&RunError>, now: Duration) -> bool {
-        // One thing that is due at a time: a retry may have had time to fail again by now.
-        while let Some(due) = self.run.next_deadline().filter(|due| *due <= now) {
-            self.run.tick(due);
-            if self.run.has_events() || self.run.has_work() {
-                return true;
-            }
+        if self.pass_time(now) {
+            return true;
         }
         match error {
             Some(error) if self.run.ended_from_outside(error, now) => {
@@ -343,6 +387,22 @@ impl<'r> Replay<'r> {
             }
             _ => false,
         }
+    }
+
+    /// Lets time pass; false if nothing happens by itself. One thing that is due at a time: a retry
+    /// may have had time to fail again by now.
+    fn pass_time(&mut self, now: Duration) -> bool {
+        while let Some(due) = self.run.next_deadline().filter(|due| *due <= now) {
+            if self.run.held().is_none() {
+                self.run.tick(due);
+            } else if !self.run.fire(due) {
+                break;
+            }
+            if self.run.has_events() || self.run.has_work() {
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -9,6 +9,7 @@ mod detached;
 mod ending;
 mod failing;
 mod flow;
+mod holding;
 mod patience;
 mod pausing;
 mod steps;
@@ -26,6 +27,8 @@ use self::children::Children;
 use self::detached::Detached;
 pub use self::failing::Failing;
 pub use self::flow::Flow;
+pub use self::holding::Held;
+use self::holding::Holding;
 use self::patience::Patience;
 pub use self::pausing::{NotChanged, Upcoming};
 use self::timers::Timers;
@@ -52,6 +55,8 @@ pub struct Run {
     next_step: StepId,
     context_bytes: usize,
     is_paused: bool,
+    /// Steps that are looked at when they end, if any are.
+    holding: Option<Box<Holding>>,
     given: Given,
     /// How long it has stood still, in all.
     waited: Duration,
@@ -143,6 +148,7 @@ impl Run {
             next_step: 0,
             context_bytes: 0,
             is_paused: false,
+            holding: None,
             given,
             waited: Duration::ZERO,
             patience: Patience::default(),
@@ -183,7 +189,7 @@ impl Run {
 
     /// What has to be done for the steps that have begun: the first half of [`Run::poll`].
     pub fn next_action(&mut self) -> Option<Action> {
-        if self.is_paused { self.next_abort() } else { self.actions.pop_front() }
+        if self.is_paused { self.next_abort() } else { self.any_action() }
     }
 
     /// Lets the next step begin, the one that [`Run::upcoming`] tells of; false if none can. The
@@ -235,7 +241,9 @@ impl Run {
         }
     }
 
-    /// Lets time pass: nodes that took too long fail, retries that are due begin.
+    /// Lets time pass: a node that took too long fails, or a retry that is due begins. One at a time,
+    /// because what follows from it may be that another does not matter any more: as long as
+    /// [`Run::next_deadline`] has passed, there is more.
     pub fn tick(&mut self, now: Duration) {
         if self.outcome.is_some() {
             return;
@@ -245,9 +253,18 @@ impl Run {
             self.give_up(error, place, now);
             return;
         }
-        while let Some(step) = self.timers.pop_due(now) {
+        if self.held_scope().is_none() {
+            self.fire(now);
+        }
+    }
+
+    /// Lets happen the first thing that is due; false if nothing is.
+    pub(crate) fn fire(&mut self, now: Duration) -> bool {
+        let due = self.timers.pop_due(now);
+        if let Some(step) = due {
             self.timer_fired(step, now);
         }
+        due.is_some()
     }
 
     /// The caller has gone; everything stops.
@@ -313,19 +330,22 @@ impl Run {
         if self.detached.is_empty() {
             self.finish(outcome, now);
         } else {
-            self.ready.clear();
-            self.scopes.clear();
-            self.allowances.clear();
+            self.forget_bodies();
             self.answer = Some(outcome);
         }
     }
 
     fn finish(&mut self, outcome: Result<Value, RunError>, now: Duration) {
-        self.ready.clear();
-        self.scopes.clear();
-        self.allowances.clear();
+        self.forget_bodies();
         self.context_bytes = 0;
         self.events.push(Event::Finished { outcome: outcome.clone(), at: now });
         self.outcome = Some(outcome);
+    }
+
+    fn forget_bodies(&mut self) {
+        self.drop_held(None);
+        self.ready.clear();
+        self.scopes.clear();
+        self.allowances.clear();
     }
 }

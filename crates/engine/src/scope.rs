@@ -66,13 +66,14 @@ impl ScopeView {
         self.history.push((place, output));
     }
 
-    /// Puts another value in the place of a node's latest output; false if it has none.
-    pub(crate) fn replace_latest(&mut self, node: &str, output: Value) -> bool {
-        let Some(place) = self.nodes.replace_latest(node, output.clone()) else { return false };
+    /// Puts another value in the place of a node's latest output, which is handed back; none if it
+    /// has none.
+    pub(crate) fn replace_latest(&mut self, node: &str, output: Value) -> Option<Value> {
+        let (place, before) = self.nodes.replace_latest(node, output.clone())?;
         if let Some(index) = self.history.rposition(|(of, _)| *of == place) {
             self.history.set(index, (place, output));
         }
-        true
+        Some(before)
     }
 
     /// The latest output of a node in this very body.

@@ -1,9 +1,8 @@
 //! How a debugger acts on the run it controls.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcpgraph_engine::{Event, PauseReason, Run, StepId, StepPath};
+use mcpgraph_engine::{PauseReason, Run, ScopeView, StepPath};
 use mcpgraph_expr::Scope;
 
 use crate::clock::Clock;
@@ -16,8 +15,6 @@ pub(crate) struct Debugging {
     mode: Mode,
     /// The step before which the run stood still: it begins when the run goes on.
     let_through: Option<StepPath>,
-    /// The nodes of the steps under way, for breakpoints after them.
-    nodes: HashMap<StepId, Arc<str>>,
     /// Why the run stands still, where the debugger does not know it yet.
     untold: Option<PauseReason>,
 }
@@ -35,10 +32,19 @@ enum Mode {
 }
 
 impl Debugging {
-    pub(crate) fn new(session: Option<DebugSession>) -> Self {
+    pub(crate) fn new(session: Option<DebugSession>, run: &mut Run) -> Self {
         let starts_paused = session.as_ref().is_some_and(|session| session.starts_paused);
         let mode = if starts_paused { Mode::Start } else { Mode::Run };
-        Self { session, mode, let_through: None, nodes: HashMap::new(), untold: None }
+        let debugging = Self { session, mode, let_through: None, untold: None };
+        debugging.look_after(run);
+        debugging
+    }
+
+    /// Has the run hold the steps after which it may have to stand still.
+    fn look_after(&self, run: &mut Run) {
+        let points = self.session.iter().flat_map(|session| &session.breakpoints);
+        let after = points.filter(|(point, _)| point.when == When::After);
+        run.hold_after(after.map(|(point, _)| Arc::clone(&point.node)));
     }
 
     /// Another debugger takes over. What the one before had paused goes on, unless this one wants
@@ -46,6 +52,7 @@ impl Debugging {
     pub(crate) fn join(&mut self, session: DebugSession, run: &mut Run, clock: &mut Clock) {
         let pauses = session.starts_paused;
         self.session = Some(session);
+        self.look_after(run);
         if pauses {
             self.pause(run, clock, PauseReason::Asked);
         } else {
@@ -101,7 +108,7 @@ impl Debugging {
             Mode::Step => Some(PauseReason::Stepped),
             Mode::StepOver(over) if !next.path.is_inside(over) => Some(PauseReason::Stepped),
             _ => self
-                .hit(&next.node, When::Before, run, evaluator)
+                .hit(&next.node, When::Before, run.view(None), evaluator)
                 .then(|| PauseReason::Before(Arc::clone(&next.node))),
         };
         let Some(why) = why else { return false };
@@ -110,29 +117,22 @@ impl Debugging {
         true
     }
 
-    /// Something happened; a breakpoint after a node may be reached by it.
-    pub(crate) fn saw(
+    /// A step may have ended that is held: the run stands still after it, or it goes on. False if
+    /// there is nothing to decide.
+    pub(crate) fn settles(
         &mut self,
-        event: &Event,
         run: &mut Run,
         clock: &mut Clock,
         evaluator: &Evaluator,
-    ) {
-        if self.session.is_none() {
-            return;
+    ) -> bool {
+        let Some(held) = run.held().filter(|_| !run.is_paused()) else { return false };
+        if !held.was_seen && self.hit(held.node, When::After, Some(held.view), evaluator) {
+            let node = Arc::clone(held.node);
+            self.pause(run, clock, PauseReason::After(node));
+        } else {
+            run.release(clock.now());
         }
-        match event {
-            Event::StepStarted { step, node, .. } => {
-                self.nodes.insert(*step, Arc::clone(node));
-            }
-            Event::StepFinished { step, .. } | Event::StepFailed { step, .. } => {
-                let Some(node) = self.nodes.remove(step) else { return };
-                if self.hit(&node, When::After, run, evaluator) {
-                    self.pause(run, clock, PauseReason::After(node));
-                }
-            }
-            _ => {}
-        }
+        true
     }
 
     /// Does what the debugger wants; none if it went away, which lets the run go on.
@@ -141,6 +141,7 @@ impl Debugging {
         match command {
             None => {
                 self.session = None;
+                self.look_after(run);
                 self.resume(run, clock, Mode::Run);
             }
             Some(Command::Move(how, reply)) => {
@@ -152,6 +153,7 @@ impl Debugging {
                 if let Some(session) = &mut self.session {
                     session.breakpoints = breakpoints.into_iter().map(|point| (point, 0)).collect();
                 }
+                self.look_after(run);
                 reply.send(()).ok();
             }
             Some(Command::Context(scope, reply)) => {
@@ -206,14 +208,20 @@ impl Debugging {
     }
 
     /// Whether a breakpoint is reached here, as often as it wants to be.
-    fn hit(&mut self, node: &str, when: When, run: &Run, evaluator: &Evaluator) -> bool {
+    fn hit(
+        &mut self,
+        node: &str,
+        when: When,
+        view: Option<&ScopeView>,
+        evaluator: &Evaluator,
+    ) -> bool {
         let Some(session) = &mut self.session else { return false };
         let mut is_hit = false;
         for (point, count) in &mut session.breakpoints {
             if *point.node != *node || point.when != when {
                 continue;
             }
-            let holds = match (&point.condition, run.view(None)) {
+            let holds = match (&point.condition, view) {
                 (Some(rule), Some(view)) => evaluator.holds(rule, view),
                 _ => true,
             };

@@ -224,18 +224,22 @@ impl Drive<'_> {
         }
     }
 
-    /// Tells everyone what happened.
+    /// Tells everyone what happened, and what follows from the end of steps that a debugger looks at.
     pub(crate) fn tell(&mut self) {
-        let mut happened = mem::take(&mut self.happened);
-        self.run.take_events_into(&mut happened);
-        for event in &happened {
+        loop {
+            let mut happened = mem::take(&mut self.happened);
+            self.run.take_events_into(&mut happened);
+            for event in &happened {
+                lines::write(event);
+                self.watchers.show(event);
+            }
+            self.watchers.record(&mut happened);
+            self.happened = happened;
             let evaluator = &self.runtime.evaluator;
-            self.debugging.saw(event, &mut self.run, &mut self.clock, evaluator);
-            lines::write(event);
-            self.watchers.show(event);
+            if !self.debugging.settles(&mut self.run, &mut self.clock, evaluator) {
+                return;
+            }
         }
-        self.watchers.record(&mut happened);
-        self.happened = happened;
     }
 }
 

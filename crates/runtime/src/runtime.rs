@@ -184,7 +184,7 @@ impl Runtime {
             .map(|journal| Asker::new(journal, id, &tool.name, origin.principal.clone()));
         let mut watchers = Watchers::new(observers, recorder, caller);
         let span = log_span(id, &tool, &origin, &watchers);
-        let run = match begun {
+        let mut run = match begun {
             Some(begun) => {
                 let mut events = begun.events;
                 for event in &events {
@@ -195,13 +195,14 @@ impl Runtime {
             }
             None => Run::start(graph, &tool, input, own),
         };
+        let debugging = Debugging::new(debug, &mut run);
         let mut drive = Drive {
             runtime: self,
             id,
             run,
             clock,
             watchers,
-            debugging: Debugging::new(debug),
+            debugging,
             // Whoever debugs decides what comes next, which nobody could repeat.
             entered: live.as_ref().map(|live| live.enter(id, durably.is_none())),
             durably,

@@ -40,6 +40,26 @@ tools:
           - { rule: { "<": [{ var: count.i }, { var: entry.n }] }, target: count }
           - { target: exit }
       - { id: exit, type: exit }
+  - name: tens
+    description: Ten times each number
+    inputSchema: { type: object, properties: { n: { type: number } } }
+    nodes:
+      - { id: entry, type: entry, next: each }
+      - id: each
+        type: foreach
+        items: "[1..4]"
+        as: x
+        maxParallel: 2
+        body: [{ id: ten, type: transform, transform: { expr: "$.x * 10" } }]
+        next: exit
+      - { id: exit, type: exit }
+  - name: failing
+    description: Fails
+    inputSchema: { type: object, properties: { n: { type: number } } }
+    nodes:
+      - { id: entry, type: entry, next: fails }
+      - { id: fails, type: transform, transform: { expr: "$error('no')" }, next: exit }
+      - { id: exit, type: exit }
   - name: outer
     description: Calls another tool
     inputSchema: { type: object, properties: { n: { type: number } } }
@@ -97,6 +117,10 @@ fn before(node: &str) -> Breakpoint {
     Breakpoint { node: node.into(), when: When::Before, condition: None, hits: 1 }
 }
 
+fn after(node: &str) -> Breakpoint {
+    Breakpoint { when: When::After, ..before(node) }
+}
+
 /// Waits until the run stands still; why it does, and before which node.
 async fn stopped(debugger: &mut Debugger) -> (PauseReason, String) {
     match debugger.stopped().await {
@@ -152,8 +176,7 @@ async fn a_breakpoint_waits_for_its_condition_and_its_turn() {
 #[tokio::test]
 async fn a_breakpoint_after_a_node_sees_its_output() {
     let world = World::new();
-    let point = Breakpoint { when: When::After, ..before("count") };
-    let (mut debugger, run) = world.debug("sum_to", 1, false, vec![point]);
+    let (mut debugger, run) = world.debug("sum_to", 1, false, vec![after("count")]);
     assert_eq!(
         stopped(&mut debugger).await,
         (PauseReason::After("count".into()), "more".to_owned())
@@ -162,6 +185,53 @@ async fn a_breakpoint_after_a_node_sees_its_output() {
     assert_eq!(context.get("count"), Some(&json(r#"{"i":1,"sum":1}"#)));
     debugger.resume().await.unwrap();
     result(run).await;
+}
+
+/// A stop after a node is one in its own body, which is still there.
+#[tokio::test]
+async fn a_breakpoint_after_the_last_node_of_a_body_sees_that_body() {
+    let world = World::new();
+    let condition = JsonLogic::compile(&json(r#"{"==": [{"var": "ten"}, 30]}"#)).unwrap();
+    let point = Breakpoint { condition: Some(Arc::new(condition)), ..after("ten") };
+    let (mut debugger, run) = world.debug("tens", 0, false, vec![point]);
+    assert_eq!(stopped(&mut debugger).await.0, PauseReason::After("ten".into()));
+    let context = debugger.context(None).await.unwrap().unwrap();
+    assert_eq!(context.get("x"), Some(&Value::from(3)));
+    assert_eq!(context.get("ten"), Some(&Value::from(30)));
+    debugger.set_output(None, "ten".into(), "changed".into()).await.unwrap();
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await, json(r#"[10,20,"changed",40]"#));
+}
+
+#[tokio::test]
+async fn a_run_stops_after_its_last_node_and_after_one_that_fails() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("sum_to", 1, false, vec![after("exit")]);
+    assert_eq!(stopped(&mut debugger).await, (PauseReason::After("exit".into()), String::new()));
+    debugger.set_output(None, "exit".into(), 7.into()).await.unwrap();
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await, Value::from(7));
+
+    let (mut debugger, run) = world.debug("failing", 0, false, vec![after("fails")]);
+    assert_eq!(stopped(&mut debugger).await, (PauseReason::After("fails".into()), String::new()));
+    assert!(debugger.context(None).await.unwrap().unwrap().get("entry").is_some());
+    debugger.resume().await.unwrap();
+    assert_eq!(run.await.unwrap().outcome.unwrap_err().node.as_deref(), Some("fails"));
+}
+
+#[tokio::test]
+async fn breakpoints_after_a_node_hold_nothing_once_they_are_gone() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("tens", 0, false, vec![after("ten")]);
+    stopped(&mut debugger).await;
+    debugger.set_breakpoints(Vec::new()).await.unwrap();
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await, json("[10,20,30,40]"));
+
+    let (mut debugger, run) = world.debug("tens", 0, false, vec![after("ten")]);
+    stopped(&mut debugger).await;
+    drop(debugger);
+    assert_eq!(result(run).await, json("[10,20,30,40]"));
 }
 
 #[tokio::test]

@@ -271,6 +271,7 @@ impl Run {
             self.context_bytes = self.context_bytes.saturating_sub(scope.bytes);
         }
         self.ready.retain(|(ready, _)| *ready != scope_id);
+        self.drop_held(Some(scope_id));
     }
 }
 

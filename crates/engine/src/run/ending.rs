@@ -8,6 +8,7 @@ use mcpgraph_graph::{Kind, Node, NodeIx, Target};
 use mcpgraph_value::Value;
 
 use super::checks::check_payload;
+use super::holding::Then;
 use super::{Run, State};
 use crate::{Action, ErrorKind, Event, RunError, StepId, TaskId};
 
@@ -48,10 +49,8 @@ impl Run {
         let edge = next.map(|next| Arc::clone(&body.nodes[next].id));
         self.events.push(Event::StepFinished { step: number, output, edge, at: now });
         self.drop_step(id, now);
-        match next {
-            Some(next) if !is_exit => self.ready.push_back((scope_id, next)),
-            _ => self.close_scope(scope_id, now),
-        }
+        let then = next.filter(|_| !is_exit).map_or(Then::Close, Then::Begin);
+        self.ended(scope_id, &node.id, then, now);
     }
 
     /// A step failed: it is tried again, or its `onError` takes over, or its body fails.
@@ -80,20 +79,21 @@ impl Run {
             edge: handler.map(|handler| Arc::clone(&body.nodes[handler].id)),
             at: now,
         });
-        match handler {
+        let then = match handler {
             Some(handler) => {
                 self.forget_failing();
                 if let Some(scope) = self.scopes.get_mut(&scope_id) {
                     scope.view.set("error".into(), error.to_value());
                 }
-                self.ready.push_back((scope_id, handler));
+                Then::Begin(handler)
             }
             None => {
                 self.keep_failing(number, scope_id);
                 self.keep_place(scope_id, failed);
-                self.fail_scope(scope_id, error, now);
+                Then::Fail(error)
             }
-        }
+        };
+        self.ended(scope_id, &node.id, then, now);
     }
 
     fn retry_later(

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcpgraph_graph::{Kind, Node, NodeIx};
 use mcpgraph_value::Value;
 
 use super::{LiveScope, Run, ScopeId, State};
@@ -40,6 +41,7 @@ impl Run {
     pub fn pause(&mut self, why: PauseReason, now: Duration) {
         if !self.is_paused && self.outcome.is_none() {
             self.is_paused = true;
+            self.see_held(&why);
             self.events.push(Event::Paused { why, at: now });
         }
     }
@@ -90,14 +92,15 @@ impl Run {
         })
     }
 
-    /// What the nodes of a body see; of the body that goes on next if none is named.
+    /// What the nodes of a body see. If none is named, of the body whose step has just ended and is
+    /// held, or else of the one that goes on next.
     pub fn view(&self, scope: Option<&StepPath>) -> Option<&ScopeView> {
         let id = self.find_scope(scope)?;
         self.scopes.get(&id).map(|scope| &scope.view)
     }
 
-    /// Puts another value in the place of a node's latest output, in the body that goes on next if
-    /// none is named. What was decided on the old value stays decided.
+    /// Puts another value in the place of a node's latest output, in the body that [`Run::view`]
+    /// tells of if none is named. What was decided on the old value stays decided.
     pub fn set_output(
         &mut self,
         scope: Option<&StepPath>,
@@ -111,16 +114,25 @@ impl Run {
                 _ => NotChanged::Ended,
             });
         };
-        let added = output.approximate_bytes();
-        let too_large = |error: RunError| NotChanged::TooLarge(error.message);
-        self.hold(added).map_err(too_large)?;
         let Some(scope) = self.scopes.get_mut(&id) else { return Err(NotChanged::Ended) };
-        if !scope.view.replace_latest(node, output.clone()) {
-            self.context_bytes = self.context_bytes.saturating_sub(added);
+        let added = scope.view.added_bytes(&output);
+        let Some(before) = scope.view.replace_latest(node, output.clone()) else {
             return Err(NotChanged::NoOutput(Arc::clone(node)));
+        };
+        // What another node has, too, is still there.
+        let freed = scope.view.added_bytes(&before).min(scope.bytes);
+        self.context_bytes = self.context_bytes.saturating_sub(freed);
+        let held = self.hold(added);
+        let Some(scope) = self.scopes.get_mut(&id) else { return Err(NotChanged::Ended) };
+        if let Err(error) = held {
+            self.context_bytes += freed;
+            scope.view.replace_latest(node, before);
+            return Err(NotChanged::TooLarge(error.message));
         }
-        scope.bytes += added;
-        if scope.result_of.is_some_and(|of| scope.body.nodes[of].id == *node) {
+        scope.bytes = scope.bytes - freed + added;
+        let is_result = |of: NodeIx| scope.body.nodes[of].id == *node;
+        let is_exit = |of: &Node| of.id == *node && matches!(of.kind, Kind::Exit);
+        if scope.result_of.is_some_and(is_result) || scope.body.nodes.iter().any(is_exit) {
             scope.result = output.clone();
         }
         let scope = StepPath(scope.prefix.as_slice().into());
@@ -184,6 +196,27 @@ impl Run {
         }
     }
 
+    /// Lets the step begin that will stand at a place although the run stands still, because it had
+    /// begun before that; false if there is none.
+    pub(crate) fn begin_late(&mut self, path: &StepPath, now: Duration) -> bool {
+        let Some((position, prefix)) = path.positions().split_last() else { return false };
+        let is_it = |(scope, _): &(ScopeId, NodeIx)| {
+            let scope = self.scopes.get(scope);
+            scope.is_some_and(|it| it.prefix == prefix && it.next_position == *position)
+        };
+        let place = self.ready.iter().position(is_it);
+        let Some((scope, node)) = place.and_then(|place| self.ready.remove(place)) else {
+            return false;
+        };
+        self.begin(scope, node, now);
+        true
+    }
+
+    /// What there is to do, whether the run stands still or not.
+    pub(crate) fn any_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
     /// Hands out once more what was handed out and never answered.
     pub(crate) fn hand_out_again(&mut self, actions: impl Iterator<Item = Action>) {
         for action in actions {
@@ -212,10 +245,11 @@ impl Run {
                 let is_it = |scope: &LiveScope| scope.prefix == path.positions();
                 self.scopes.iter().find(|(_, scope)| is_it(scope)).map(|(id, _)| *id)
             }
-            None => match self.ready.front() {
-                Some((scope, _)) => Some(*scope),
-                None => self.scopes.keys().next().copied(),
-            },
+            None => {
+                let next = || self.ready.front().map(|(scope, _)| *scope);
+                let any = || self.scopes.keys().next().copied();
+                self.held_scope().or_else(next).or_else(any)
+            }
         }
     }
 }

@@ -43,10 +43,10 @@ impl Nodes {
 
     /// Puts another value in the place of a node's latest output; the node's place in the order, or
     /// none if it has no output.
-    pub(super) fn replace_latest(&mut self, node: &str, output: Value) -> Option<usize> {
+    pub(super) fn replace_latest(&mut self, node: &str, output: Value) -> Option<(usize, Value)> {
         let (place, outputs) = self.get_mut(node)?;
-        *outputs.back_mut()? = output;
-        Some(place)
+        let before = std::mem::replace(outputs.back_mut()?, output);
+        Some((place, before))
     }
 
     /// Every node with its outputs, in order.

@@ -42,11 +42,11 @@ fn a_copy_keeps_what_it_had() {
         let before = scope(20, steps);
         let mut after = before.clone();
         after.push(&Arc::from("n0"), Value::Null);
-        assert!(after.replace_latest("n1", "changed".into()));
+        assert!(after.replace_latest("n1", "changed".into()).is_some());
         assert_eq!(before.previous(1), Some((steps - 1).into()));
         assert_eq!(after.previous(1), Some(Value::Null));
         assert_eq!(after.output("n1"), Some("changed".into()));
         assert_ne!(before.output("n1"), after.output("n1"));
-        assert!(!after.replace_latest("unknown", Value::Null));
+        assert!(after.replace_latest("unknown", Value::Null).is_none());
     }
 }

@@ -29,20 +29,20 @@ pub(crate) struct Finished {
 }
 
 pub(crate) struct Drive {
-    run: Run,
-    now: Duration,
+    pub(crate) run: Run,
+    pub(crate) now: Duration,
     /// Handed out and not answered yet.
-    under_way: Vec<Action>,
+    pub(crate) under_way: Vec<Action>,
     events: Vec<Event>,
     paths: HashMap<StepId, StepPath>,
     attempts: HashMap<StepId, u32>,
     /// Decides which calls fail, by where they stand.
     luck: u64,
-    order: Order,
+    pub(crate) order: Order,
 }
 
 /// No graph of these tests needs more moves; a run that does has no end.
-const MAX_MOVES: usize = 500_000;
+pub(crate) const MAX_MOVES: usize = 500_000;
 
 impl Order {
     pub(crate) fn seeded(seed: u64) -> Self {
@@ -50,7 +50,7 @@ impl Order {
     }
 
     /// A number below `count`.
-    fn pick(&mut self, count: usize) -> usize {
+    pub(crate) fn pick(&mut self, count: usize) -> usize {
         match self {
             Self::InTurn => 0,
             Self::Seeded(state) => {
@@ -165,28 +165,33 @@ impl Drive {
     fn is_over(&mut self) -> bool {
         while let Some(action) = self.run.poll(self.now) {
             self.listen();
-            match action {
-                Action::Abort(step) => {
-                    let before = self.under_way.len();
-                    self.under_way.retain(|action| action.task() != step);
-                    assert_eq!(self.under_way.len() + 1, before, "abort of what is not under way");
-                }
-                action => {
-                    assert!(self.run.outcome().is_none(), "work after the end");
-                    let step = action.task();
-                    assert!(
-                        self.under_way.iter().all(|other| other.task() != step),
-                        "a step does two things at once"
-                    );
-                    self.under_way.push(action);
-                }
-            }
+            self.take(action);
         }
         self.listen();
         self.run.outcome().is_some()
     }
 
-    fn listen(&mut self) {
+    /// Begins an action, or stops one.
+    pub(crate) fn take(&mut self, action: Action) {
+        match action {
+            Action::Abort(step) => {
+                let before = self.under_way.len();
+                self.under_way.retain(|action| action.task() != step);
+                assert_eq!(self.under_way.len() + 1, before, "abort of what is not under way");
+            }
+            action => {
+                assert!(self.run.outcome().is_none(), "work after the end");
+                let step = action.task();
+                assert!(
+                    self.under_way.iter().all(|other| other.task() != step),
+                    "a step does two things at once"
+                );
+                self.under_way.push(action);
+            }
+        }
+    }
+
+    pub(crate) fn listen(&mut self) {
         for event in self.run.take_events() {
             if let Event::StepStarted { step, path, .. } = &event {
                 self.paths.insert(*step, path.clone());
@@ -196,7 +201,7 @@ impl Drive {
     }
 
     /// Answers one action, or lets time pass until something happens by itself.
-    fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         if self.under_way.is_empty() || self.order.pick(8) == 7 {
             let deadline = self.run.next_deadline().expect("a run that waits has a deadline");
             self.now = if self.under_way.is_empty() {
@@ -204,10 +209,25 @@ impl Drive {
             } else {
                 self.now + Duration::from_millis(1)
             };
-            self.run.tick(self.now);
+            while self.is_due() && self.run.held().is_none() {
+                self.run.tick(self.now);
+            }
             return;
         }
+        self.answer_one();
+    }
+
+    /// Whether something happens by itself now.
+    pub(crate) fn is_due(&self) -> bool {
+        self.run.next_deadline().is_some_and(|deadline| deadline <= self.now)
+    }
+
+    fn answer_one(&mut self) {
         let index = self.order.pick(self.under_way.len());
+        self.answer_at(index);
+    }
+
+    pub(crate) fn answer_at(&mut self, index: usize) {
         let action = self.under_way.remove(index);
         let step = action.task();
         let outcome = match action {
@@ -233,7 +253,7 @@ impl Drive {
         }
     }
 
-    fn finished(mut self, was_cancelled: bool) -> Finished {
+    pub(crate) fn finished(mut self, was_cancelled: bool) -> Finished {
         assert!(self.under_way.is_empty(), "something is under way after the end");
         assert!(self.run.poll(self.now).is_none());
         assert!(self.run.next_deadline().is_none());

@@ -6,6 +6,7 @@
 mod driver;
 mod events;
 mod graphs;
+mod looking;
 mod replay;
 
 use mcpgraph_engine::{ErrorKind, Event};
@@ -84,6 +85,17 @@ proptest! {
             None => drive.meddled_with(),
         };
         replay::check(&graph, &finished.events).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn a_replay_is_the_history_of_a_run_that_was_looked_at(
+        nodes in nodes(Timing::Timeouts),
+        luck in any::<u64>(),
+        order in order(),
+    ) {
+        let graph = compiled(&nodes);
+        let looked_at = Drive::new(&graph, luck, order).looked_at();
+        replay::check(&graph, &looked_at.events).map_err(TestCaseError::fail)?;
     }
 
     #[test]
