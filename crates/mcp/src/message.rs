@@ -190,6 +190,11 @@ impl RpcError {
         Self::new(code::METHOD_NOT_FOUND, format!("Method not found: {method}"))
     }
 
+    /// Nothing is wrong with the request, but it cannot be served now; it may be sent again.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(code::UNAVAILABLE, message)
+    }
+
     /// The fault is ours.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(code::INTERNAL_ERROR, message)
@@ -220,6 +225,10 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<R
 impl Message {
     /// Reads one message; the error is the one to answer with.
     pub fn from_json(text: &[u8]) -> Result<Self, RpcError> {
+        // An array would otherwise be taken for the fields of a message, in their order.
+        if text.trim_ascii_start().starts_with(b"[") {
+            return Err(not_one_message(text));
+        }
         let envelope: Envelope = serde_json::from_slice(text).map_err(|error| {
             let kind = match error.classify() {
                 serde_json::error::Category::Data => code::INVALID_REQUEST,
@@ -231,7 +240,13 @@ impl Message {
         if envelope.jsonrpc != "2.0" {
             return Err(invalid("`jsonrpc` must be \"2.0\""));
         }
+        // A caller that gives no id all the same waits for an answer; some give null with what is
+        // a notification by its name.
+        let is_request = |method: &String| !method.starts_with("notifications/");
         let id = match envelope.id {
+            Some(id) if id.get() == "null" && envelope.method.as_ref().is_some_and(is_request) => {
+                return Err(invalid("the id of a request is a number or a string, not null"));
+            }
             Some(id) if id.get() == "null" => None,
             Some(id) => Some(
                 serde_json::from_str::<Id>(id.get())
@@ -333,6 +348,21 @@ impl Message {
     }
 }
 
+/// The error for a batch where there are none.
+pub(crate) fn no_batches() -> RpcError {
+    RpcError::new(
+        code::INVALID_REQUEST,
+        "a batch: only protocol version 2025-03-26 has them; send each message by itself",
+    )
+}
+
+fn not_one_message(text: &[u8]) -> RpcError {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(text) {
+        Ok(_) => no_batches(),
+        Err(error) => RpcError::new(code::PARSE_ERROR, format!("not a JSON-RPC message: {error}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -364,6 +394,9 @@ mod tests {
             ("", code::PARSE_ERROR),
             ("{", code::PARSE_ERROR),
             ("[]", code::INVALID_REQUEST),
+            ("[", code::PARSE_ERROR),
+            (r#"["2.0",1,"ping",null,null,null]"#, code::INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, code::INVALID_REQUEST),
             ("{}", code::INVALID_REQUEST),
             (r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, code::INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":{},"method":"x"}"#, code::INVALID_REQUEST),
@@ -375,5 +408,12 @@ mod tests {
         ] {
             assert_eq!(Message::from_json(text.as_bytes()).unwrap_err().code, wanted, "{text}");
         }
+    }
+
+    #[test]
+    fn a_notification_may_say_that_it_has_no_id() {
+        let text = r#"{"jsonrpc":"2.0","id":null,"method":"notifications/initialized"}"#;
+        let message = Message::from_json(text.as_bytes()).unwrap();
+        assert!(matches!(message, Message::Notification(_)), "{message:?}");
     }
 }
