@@ -46,7 +46,7 @@ pub(crate) struct Slot {
     pub(crate) wanted: Wanted,
     /// Where the id is taken, if anywhere.
     entry: Option<(Arc<InFlight>, Id)>,
-    _permit: Option<OwnedSemaphorePermit>,
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 impl InFlight {
@@ -57,7 +57,12 @@ impl InFlight {
 
     /// Takes a request in, unless there are too many or its id is in use.
     pub(crate) fn begin(self: &Arc<Self>, id: &Id) -> Result<Slot, RpcError> {
-        let permit = self.free.clone().try_acquire_owned().map_err(|_| too_many(self.limit))?;
+        let mut slot = self.enter(id)?;
+        if slot.take_place() { Ok(slot) } else { Err(too_many(self.limit)) }
+    }
+
+    /// Takes a request in that has no place yet, unless its id is in use.
+    pub(crate) fn enter(self: &Arc<Self>, id: &Id) -> Result<Slot, RpcError> {
         let wanted = Wanted::until(&self.alive);
         let mut calls = self.calls.lock();
         if calls.contains_key(id) {
@@ -67,7 +72,7 @@ impl InFlight {
             ));
         }
         calls.insert(id.clone(), wanted.clone());
-        Ok(Slot { wanted, entry: Some((self.clone(), id.clone())), _permit: Some(permit) })
+        Ok(Slot { wanted, entry: Some((self.clone(), id.clone())), permit: None })
     }
 
     /// The client no longer wants an answer. False for a request that is not there: it may have been
@@ -104,7 +109,7 @@ impl InFlight {
 
 /// The error for one request more than the limit allows.
 pub(crate) fn too_many(limit: usize) -> RpcError {
-    RpcError::internal(format!("too many requests are under way: the limit is {limit}"))
+    RpcError::unavailable(format!("too many requests are under way: the limit is {limit}"))
 }
 
 impl Wanted {
@@ -143,7 +148,29 @@ impl fmt::Debug for State {
 impl Slot {
     /// The place of a request whose id means nothing to any other.
     pub(crate) fn alone(wanted: Wanted, permit: Option<OwnedSemaphorePermit>) -> Self {
-        Self { wanted, entry: None, _permit: permit }
+        Self { wanted, entry: None, permit }
+    }
+
+    /// Takes a place among those under way. False if there is none.
+    pub(crate) fn take_place(&mut self) -> bool {
+        if let Some((table, _)) = &self.entry {
+            self.permit = table.free.clone().try_acquire_owned().ok();
+        }
+        self.permit.is_some()
+    }
+
+    /// Waits for a place among those under way. False if the request shall end before there is one.
+    pub(crate) async fn wait_for_place(&mut self) -> bool {
+        let Some((table, _)) = &self.entry else { return true };
+        let free = table.free.clone();
+        tokio::select! {
+            biased;
+            () = self.wanted.cancel.cancelled() => false,
+            permit = free.acquire_owned() => {
+                self.permit = permit.ok();
+                true
+            }
+        }
     }
 
     /// Frees the id, right before the answer is sent: a client may use it again as soon as it has

@@ -7,10 +7,14 @@ use std::time::Duration;
 pub struct Limits {
     /// The longest line on stdio, in bytes: 16 MiB.
     pub max_line_bytes: usize,
-    /// The longest body of an HTTP request, in bytes: 4 MiB.
+    /// The longest body of an HTTP request, in bytes: 16 MiB.
     pub max_body_bytes: usize,
     /// How many requests one stdio connection or one HTTP session has under way: 256.
     pub max_in_flight: usize,
+    /// How many further requests of one stdio connection wait until one of those ends: 10,000.
+    pub max_waiting: usize,
+    /// How many bytes of parameters the requests that wait have together: 256 MiB.
+    pub max_waiting_bytes: usize,
     /// How many requests all HTTP clients together have under way: 1024.
     pub max_http_in_flight: usize,
     /// How many `subscriptions/listen` streams are open at once: 1000.
@@ -49,8 +53,10 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_line_bytes: 16 << 20,
-            max_body_bytes: 4 << 20,
+            max_body_bytes: 16 << 20,
             max_in_flight: 256,
+            max_waiting: 10_000,
+            max_waiting_bytes: 256 << 20,
             max_http_in_flight: 1024,
             max_listeners: 1000,
             max_watched_resources: 1000,

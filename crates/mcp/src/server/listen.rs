@@ -25,7 +25,7 @@ impl Server {
             return Err(too_many_resources(limits.max_watched_resources));
         }
         let _place = self.listeners().try_acquire().map_err(|_| {
-            RpcError::internal(format!(
+            RpcError::unavailable(format!(
                 "too many clients listen: the limit is {}",
                 limits.max_listeners
             ))

@@ -1,6 +1,7 @@
 //! The stdio transport: a message is a line, and one connection serves both eras.
 
 mod output;
+mod queue;
 mod standard;
 
 use std::io;
@@ -13,10 +14,10 @@ use tokio_util::task::TaskTracker;
 pub use standard::{StandardInput, StandardOutput, standard_streams};
 
 use super::client::Meta;
-use super::dispatch::Server;
+use super::dispatch::{Admitted, Server};
 use super::handshake;
-use super::in_flight::InFlight;
-use super::outlet::Outlet as _;
+use super::in_flight::{InFlight, Slot};
+use super::outlet::{Answer, Outlet as _};
 use super::session::Session;
 use crate::cancellation;
 use crate::excerpt::{Excerpt, Traits};
@@ -24,6 +25,7 @@ use crate::lines::{Line, Lines};
 use crate::message::{Id, Message, Notification, Raw, Request, Response, RpcError, code, raw};
 use crate::version::Version;
 use output::Output;
+use queue::{Queue, Ticket};
 
 /// Serves one client until its input ends, its output is closed, or the server shuts down.
 ///
@@ -38,6 +40,7 @@ where
         server: server.clone(),
         output,
         calls: InFlight::new(server.limits().max_in_flight, CancellationToken::new()),
+        queue: Queue::new(server.limits()),
         session: None,
         tasks: TaskTracker::new(),
     };
@@ -75,6 +78,8 @@ struct Connection {
     server: Server,
     output: Output,
     calls: Arc<InFlight>,
+    /// Requests for which there is no place yet.
+    queue: Queue,
     /// Open after `initialize`.
     session: Option<Arc<Session>>,
     tasks: TaskTracker,
@@ -152,13 +157,39 @@ impl Connection {
             Ok(admitted) => admitted,
             Err((id, error)) => return self.answer(Some(id), Err(error)).await,
         };
-        match self.calls.begin(&admitted.request.id) {
-            Ok(slot) => {
-                let (server, output) = (self.server.clone(), self.output.clone());
-                self.tasks.spawn(async move { server.run(admitted, slot, &output).await });
-            }
-            Err(error) => self.answer(Some(admitted.request.id), Err(error)).await,
+        let mut slot = match self.calls.enter(&admitted.request.id) {
+            Ok(slot) => slot,
+            Err(error) => return self.answer(Some(admitted.request.id), Err(error)).await,
+        };
+        if !needs_place(&admitted.request.method) || slot.take_place() {
+            let (server, output) = (self.server.clone(), self.output.clone());
+            self.tasks.spawn(async move { server.run(admitted, slot, &output).await });
+            return;
         }
+        match self.queue.join(&admitted.request) {
+            Ok(ticket) => self.let_wait(admitted, slot, ticket),
+            Err(error) => {
+                drop(slot);
+                self.answer(Some(admitted.request.id), Err(error)).await;
+            }
+        }
+    }
+
+    /// Runs a request as soon as there is a place for it. What comes after it is read meanwhile: it
+    /// may be what a call under way waits for.
+    fn let_wait(&self, admitted: Admitted, mut slot: Slot, ticket: Ticket) {
+        let (server, output) = (self.server.clone(), self.output.clone());
+        self.tasks.spawn(async move {
+            let has_place = slot.wait_for_place().await;
+            drop(ticket);
+            if has_place {
+                // Those who wait are many, and small as long as they do not run.
+                return Box::pin(server.run(admitted, slot, &output)).await;
+            }
+            let error = RpcError::unavailable("the server ended before it came to the request");
+            let response = Response { id: Some(admitted.request.id), outcome: Err(error) };
+            output.answer(Answer { slot, response }).await;
+        });
     }
 
     async fn initialize(&mut self, request: Request) {
@@ -215,7 +246,11 @@ impl Connection {
     /// Ends the calls under way, after they had `grace` to end by themselves.
     async fn end(self, grace: std::time::Duration) {
         if !grace.is_zero() {
-            drop(tokio::time::timeout(grace, self.calls.idle()).await);
+            let over = async {
+                self.queue.empty().await;
+                self.calls.idle().await;
+            };
+            drop(tokio::time::timeout(grace, over).await);
         }
         self.calls.end();
         if let Some(session) = &self.session {
@@ -230,4 +265,10 @@ impl Connection {
             self.server.service().closed(&session.client).await;
         }
     }
+}
+
+/// Whether a request counts among those under way. Whether the server is there is told at any time,
+/// and those who listen have places of their own: they stay for long and cost little.
+fn needs_place(method: &str) -> bool {
+    !matches!(method, "ping" | "subscriptions/listen")
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod crowd;
 mod http_legacy;
 mod http_modern;
 mod http_refusals;

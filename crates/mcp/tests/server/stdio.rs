@@ -138,6 +138,7 @@ async fn what_is_not_a_message_is_answered() {
         ("[]\n", -32600),
         ("7\n", -32600),
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}\n", -32600),
+        ("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}\n", -32600),
     ] {
         pipe.send_text(text.as_bytes()).await;
         assert_eq!(code(&pipe.next().await), wanted, "{text}");
@@ -229,7 +230,8 @@ async fn a_cancelled_call_has_no_answer() {
 #[tokio::test]
 async fn a_call_that_does_not_end_is_dropped() {
     let grace = Duration::from_millis(50);
-    let limits = Limits { cancel_grace: grace, max_in_flight: 1, ..Limits::default() };
+    let limits =
+        Limits { cancel_grace: grace, max_in_flight: 1, max_waiting: 0, ..Limits::default() };
     let mut fixture = Fixture::with_limits(limits);
     let mut pipe = Pipe::initialized(&fixture.server, LEGACY, json!({})).await;
     pipe.send(&call(1, "stubborn", json!({}))).await;
@@ -364,7 +366,12 @@ async fn batches_in_the_one_revision_that_has_them() {
     let refused = pipe.ask(&json!(long)).await;
     assert!(refused["error"]["message"].as_str().unwrap().contains("1 to 64"), "{refused}");
     let mut pipe = Pipe::initialized(&fixture.server, LEGACY, json!({})).await;
-    assert_eq!(code(&pipe.ask(&batch).await), -32600);
+    for batch in [batch, json!([])] {
+        let refused = pipe.ask(&batch).await;
+        assert_eq!(code(&refused), -32600);
+        let why = refused["error"]["message"].as_str().unwrap();
+        assert!(why.contains("only protocol version 2025-03-26"), "{why}");
+    }
 }
 
 #[tokio::test]

@@ -56,14 +56,14 @@ pub(super) async fn batch(
     parts: &Parts,
     body: &[u8],
 ) -> Result<Response<Body>, Refused> {
+    let bad = |error| refuse(StatusCode::BAD_REQUEST, None, error);
+    if check::names_modern(&parts.headers) {
+        return Err(bad(message::no_batches()));
+    }
     let session = session(http, parts, None).await?;
     if session.session.client.version != Version::V2025_03_26 {
-        return Err(invalid(
-            StatusCode::BAD_REQUEST,
-            "batches are part of protocol version 2025-03-26 only",
-        ));
+        return Err(bad(message::no_batches()));
     }
-    let bad = |error| refuse(StatusCode::BAD_REQUEST, None, error);
     let messages = Message::batch_from_json(body, http.server.limits().max_batch).map_err(bad)?;
     let messages: Vec<_> = messages.into_iter().collect::<Result<_, _>>().map_err(bad)?;
     let mut requests = Vec::new();
@@ -186,8 +186,10 @@ async fn initialize(
         let added = store.add(key, &SavedSession::of(&session.session.client)).await;
         let error = match added {
             Ok(true) => None,
-            Ok(false) => Some(RpcError::internal("too many sessions are kept for all processes")),
-            Err(error) => Some(RpcError::new(code::UNAVAILABLE, error.to_string())),
+            Ok(false) => {
+                Some(RpcError::unavailable("too many sessions are kept for all processes"))
+            }
+            Err(error) => Some(RpcError::unavailable(error.to_string())),
         };
         if let Some(error) = error {
             drop(http.sessions.remove(key));
@@ -253,7 +255,11 @@ fn run(
             Ok((admitted, slot)) => ready.push(Ok((admitted, slot, place))),
             Err(error) if is_batch => ready.push(Err((id, error))),
             Err(error) => {
-                return Err(refuse(StatusCode::BAD_REQUEST, Some(id), error));
+                let status = match error.code {
+                    code::UNAVAILABLE => StatusCode::SERVICE_UNAVAILABLE,
+                    _ => StatusCode::BAD_REQUEST,
+                };
+                return Err(refuse(status, Some(id), error));
             }
         }
     }

@@ -69,7 +69,7 @@ impl Sessions {
         let mut sessions = self.sessions.lock();
         let removed = self.make_room(&mut sessions, LEAST_IDLE);
         if sessions.len() >= self.limits.max_sessions {
-            return Err(RpcError::internal(format!(
+            return Err(RpcError::unavailable(format!(
                 "too many sessions are open: the limit is {}",
                 self.limits.max_sessions
             )));
