@@ -6,6 +6,7 @@
 
 mod check;
 mod config;
+mod cors;
 mod events;
 mod guard;
 mod legacy;
@@ -29,6 +30,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use config::HttpConfig;
+pub use cors::open_to_pages;
 pub use guard::Guard;
 pub use serve::serve_http;
 

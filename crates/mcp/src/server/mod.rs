@@ -27,7 +27,7 @@ pub use crate::meta_key;
 pub use broadcast::{Broadcaster, Change};
 pub use client::{Client, LogLevel, Meta, SessionKey};
 pub use dispatch::Server;
-pub use http::{Guard, HttpConfig, Principal, http_router, serve_http};
+pub use http::{Guard, HttpConfig, Principal, http_router, open_to_pages, serve_http};
 pub use limits::Limits;
 pub use peer::CallPeer;
 pub use saved::{

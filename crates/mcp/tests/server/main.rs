@@ -5,6 +5,7 @@
 mod crowd;
 mod http_legacy;
 mod http_modern;
+mod http_pages;
 mod http_refusals;
 mod random;
 mod rmcp_peer;

@@ -8,7 +8,7 @@ use mcpgraph_mcp::message::{Notification, Raw, RpcError, code, raw};
 use mcpgraph_mcp::mirror::{HeaderParameter, header_parameters};
 use mcpgraph_mcp::server::{
     Broadcaster, Call, Change, Client, Description, HttpConfig, Limits, Server, Service,
-    http_router, serve_http,
+    http_router, open_to_pages, serve_http,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Fixture {
     pub(crate) async fn listen(&self, config: HttpConfig) -> std::net::SocketAddr {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let router = http_router(&self.server, config);
+        let router = open_to_pages(http_router(&self.server, config.clone()), &config);
         let server = self.server.clone();
         tokio::spawn(async move { serve_http(&server, listener, router).await.unwrap() });
         address
