@@ -25,6 +25,7 @@ mod sop;
 mod test;
 mod tokens;
 mod toolkit;
+mod transport;
 mod watch;
 mod workflows;
 

@@ -1,17 +1,15 @@
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use mcpgraph_access::{Access, Tokens};
 use mcpgraph_config::model::GraphFile;
 use mcpgraph_diagnostics::Source;
 use mcpgraph_gateway::{Gate, RequestLog};
 use mcpgraph_graph::Graph;
 use mcpgraph_journal::Journal;
 use mcpgraph_mcp::server::{
-    Broadcaster, Guard, HttpConfig, Limits, Server, Service, http_router, serve_http, serve_stdio,
-    standard_streams,
+    Broadcaster, Guard, HttpConfig, Limits, Server, Service, http_router, open_to_pages,
+    serve_http, serve_stdio, standard_streams,
 };
 use mcpgraph_procedures::{
     Audience, Catalogue, IDLE, InMemory, InStore, MAX_CONVERSATIONS, Options, Procedures, Store,
@@ -23,11 +21,12 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::args::{FileArgs, HistoryArgs, ListenArgs, ServeArgs, StudioArgs};
+use super::args::{FileArgs, HistoryArgs, ServeArgs, StudioArgs};
 use super::drain::{DRAIN_TIMEOUT, Drain};
 use super::toolkit::OnDisk;
+use super::transport::Transport;
 use super::watch::Watch;
-use super::{Exit, Threads, authorize, block_on, health, logging, output, start_is_over, usage};
+use super::{Exit, Threads, authorize, block_on, health, logging, output, start_is_over};
 use crate::durable::AtHome;
 use crate::load::{self, Files};
 use crate::reload::{self, Face};
@@ -45,125 +44,18 @@ pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<E
 
 /// `mcpgraph studio`.
 pub(super) fn studio(args: &StudioArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    let address = args.http;
-    refuse_strangers(address)?;
-    let config = HttpConfig::default();
-    let access = access(history)?;
-    let transport =
-        Transport::Http { address, config, access, has_studio: true, drain: DRAIN_TIMEOUT };
+    let transport = Transport::of_studio(args.http, history)?;
     serve_files(args.files.files()?, transport, true, history)
-}
-
-/// The studio changes files and calls tools: it is for the person at this machine.
-fn refuse_strangers(address: SocketAddr) -> anyhow::Result<()> {
-    if address.ip().is_loopback() {
-        return Ok(());
-    }
-    Err(usage(format!(
-        "the studio changes files and nothing asks who you are, so it is not served at {address}, \
-         which other machines can reach; use a loopback address such as 127.0.0.1"
-    )))
 }
 
 /// `mcpgraph serve`.
 pub(super) fn serve(args: &ServeArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
     let hosts = (&args.allow_host[..], &args.allow_origin[..]);
     let mut transport = Transport::of(&args.listening, hosts, history)?;
-    if let Transport::Http { address, has_studio, .. } = &mut transport
-        && args.studio
-    {
-        refuse_strangers(*address)?;
-        *has_studio = true;
+    if args.studio {
+        transport = transport.with_studio()?;
     }
     serve_files(args.files.served()?, transport, !args.no_reload, history)
-}
-
-/// Who may come: as soon as there is a token, everybody has to show one.
-fn access(history: &HistoryArgs) -> anyhow::Result<Option<Arc<Access>>> {
-    let in_folder = history.folder().ok().map(|folder| Tokens::in_folder(&folder));
-    if history.store.is_none() {
-        // Where there is no folder for data, there are no tokens in it.
-        let Some(tokens) = in_folder else { return Ok(None) };
-        tokens.list()?;
-        return Ok(Some(Access::new(tokens)));
-    }
-    let tokens = history.tokens()?;
-    // Whoever made tokens means them to be asked for.
-    if tokens.list()?.is_empty()
-        && let Some(in_folder) = in_folder
-        && !in_folder.list()?.is_empty()
-    {
-        return Err(usage(
-            "there are tokens in the data folder, but with --store they are kept in the \
-             database, which has none: make them there with `mcpgraph tokens add --store URL`, \
-             or remove those of the folder with `mcpgraph tokens rm`",
-        ));
-    }
-    Ok(Some(Access::new(tokens)))
-}
-
-/// How clients reach the server.
-pub(super) enum Transport {
-    Stdio {
-        /// How long calls under way may take when the server is to end.
-        drain: Duration,
-    },
-    Http {
-        address: SocketAddr,
-        config: HttpConfig,
-        access: Option<Arc<Access>>,
-        has_studio: bool,
-        /// How long calls under way may take when the server is to end.
-        drain: Duration,
-    },
-}
-
-impl Transport {
-    /// What a command line asks for, without a studio: further hosts and origins may be allowed.
-    pub(super) fn of(
-        listening: &ListenArgs,
-        (hosts, origins): (&[String], &[String]),
-        history: &HistoryArgs,
-    ) -> anyhow::Result<Self> {
-        let drain = listening.drain_timeout;
-        let Some(address) = listening.http else { return Ok(Self::Stdio { drain }) };
-        let access = access(history)?;
-        let asks = access.as_ref().is_some_and(|access| access.asks());
-        if !asks && !address.ip().is_loopback() && !listening.insecure {
-            return Err(usage(format!(
-                "{address} can be reached by other machines and nothing asks who they are; \
-                 make tokens with `mcpgraph tokens add`, use a loopback address such as \
-                 127.0.0.1, or say --insecure"
-            )));
-        }
-        let config = http_config(address.ip(), hosts, origins);
-        Ok(Self::Http { address, config, access, has_studio: false, drain })
-    }
-
-    /// Who may come, where that is asked.
-    fn access(&self) -> Option<&Arc<Access>> {
-        match self {
-            Self::Stdio { .. } => None,
-            Self::Http { access, .. } => access.as_ref(),
-        }
-    }
-}
-
-fn http_config(address: IpAddr, hosts: &[String], origins: &[String]) -> HttpConfig {
-    let mut config = HttpConfig::default();
-    if address.is_unspecified() && hosts.is_empty() {
-        // Under which names the machine is known is not known here; tokens are asked for, or
-        // --insecure was said.
-        config.allowed_hosts.push("*".to_owned());
-    } else if !address.is_loopback() {
-        config.allowed_hosts.push(match address {
-            IpAddr::V4(address) => address.to_string(),
-            IpAddr::V6(address) => format!("[{address}]"),
-        });
-    }
-    config.allowed_hosts.extend(hosts.iter().cloned());
-    config.allowed_origins.extend(origins.iter().cloned());
-    config
 }
 
 /// What is served.
@@ -189,7 +81,7 @@ fn serve_files(
     history: &HistoryArgs,
 ) -> anyhow::Result<Exit> {
     let seen = follows.then(|| reload::fingerprint(&files));
-    let has_studio = matches!(transport, Transport::Http { has_studio: true, .. });
+    let has_studio = transport.has_studio();
     let loaded = files.load();
     output::diagnostics(&loaded.diagnostics);
     let (file, graph) = match (loaded.file, loaded.graph) {
@@ -211,7 +103,7 @@ pub(super) fn serve_loaded(
     history: &HistoryArgs,
 ) -> anyhow::Result<Exit> {
     let Served { file, graph, catalogue, lenient, idle, files, seen } = served;
-    let has_studio = matches!(transport, Transport::Http { has_studio: true, .. });
+    let has_studio = transport.has_studio();
     let (threads, audience) = match transport {
         Transport::Stdio { .. } => (Threads::One, Audience::One),
         Transport::Http { .. } => (Threads::PerCore, Audience::Many),
@@ -309,14 +201,14 @@ pub(super) fn serve_loaded(
         let service = RequestLog::new(service, watch.journal().cloned(), gate);
         let store = watch.journal().cloned();
         let durable = Some(Arc::clone(watch.durable()));
-        let outcome = over(transport, service, broadcaster, store, durable, |config| {
+        let outcome = over(transport, service, broadcaster, store, durable, |guard| {
             watch.shown().map(|shown| {
                 mcpgraph_studio::router(Studio {
                     gateway,
                     journal: watch.journal().cloned(),
                     live: shown.live.clone(),
                     metrics: shown.metrics.clone(),
-                    guard: Guard::new(config),
+                    guard,
                     workshop,
                 })
             })
@@ -359,7 +251,7 @@ async fn over(
     broadcaster: Broadcaster,
     store: Option<Arc<Journal>>,
     durable: Option<Arc<DurableRuns>>,
-    beside: impl FnOnce(&HttpConfig) -> Option<Router>,
+    beside: impl FnOnce(Guard) -> Option<Router>,
 ) -> anyhow::Result<Exit> {
     let shutdown = CancellationToken::new();
     let drain = Drain::default();
@@ -389,15 +281,17 @@ async fn over(
             if has_studio {
                 logging::announce(&format!("the studio is at http://{}/", listener.local_addr()?));
             }
-            let beside = beside(&config);
-            let path = config.path.clone();
-            let mut router = http_router(&server, config);
+            // A studio asks nobody for a token: names and origins that were added are not for it.
+            let own = HttpConfig::default();
+            let beside = beside(Guard::new(if has_studio { &own } else { &config }));
+            let mut router = http_router(&server, config.clone());
             if let Some(beside) = beside {
                 router = router.merge(beside);
             }
             if let Some(access) = access {
-                router = authorize::guarded(router, access, path, has_studio);
+                router = authorize::guarded(router, access, config.path.clone(), has_studio);
             }
+            router = open_to_pages(router, &config);
             router = router.merge(health::router(drain, store.as_ref()));
             drop(store);
             start_is_over();

@@ -3,7 +3,8 @@ use std::path::PathBuf;
 use mcpgraph_diagnostics::Source;
 
 use super::args::{HistoryArgs, SopArgs};
-use super::serve::{self, Served, Transport};
+use super::serve::{self, Served};
+use super::transport::Transport;
 use super::{Exit, output, usage};
 use crate::load;
 use crate::sops::{self, Sops};

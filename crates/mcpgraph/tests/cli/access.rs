@@ -89,8 +89,14 @@ impl World {
     }
 
     pub(crate) fn serve(&self) -> Listening {
+        self.serve_with(&[])
+    }
+
+    /// The same with options.
+    fn serve_with(&self, options: &[&str]) -> Listening {
         let data = self.folder.path().join("data");
-        Listening::on(&self.folder.path().join("graph.yaml"), &["--data", data.to_str().unwrap()])
+        let data = ["--data", data.to_str().unwrap()];
+        Listening::on(&self.folder.path().join("graph.yaml"), &[&data, options].concat())
     }
 }
 
@@ -270,4 +276,101 @@ fn other_machines_need_tokens() {
     let server = Listening::at("0.0.0.0:0", Path::new(&graph), &options);
     assert_eq!(ask(&server, &token, "tools/list", json!({})).0, 200);
     assert_eq!(ask(&server, "wrong", "tools/list", json!({})).0, 401);
+}
+
+/// Names and origins that were added.
+const ADDED: [&str; 4] =
+    ["--allow-host", "mcp.example.com", "--allow-origin", "https://app.example"];
+
+/// The whole answer to a request without a token.
+fn answer_to(server: &Listening, head: &str) -> String {
+    let mut answer = String::new();
+    server.send(head, &json!({})).read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn names_that_were_added_lead_to_the_tools_and_not_to_the_studio() {
+    let world = World::new();
+    let token = world.add("ci", &[]);
+    let server = world.serve_with(&[&["--studio"], &ADDED[..]].concat());
+    let text = std::fs::read(world.folder.path().join("graph.yaml")).unwrap();
+    let own = server.host();
+    let elsewhere = "Host: mcp.example.com";
+    let page = format!("{own}\r\nOrigin: https://app.example");
+    let beside = [
+        "GET /",
+        "GET /api/graphs",
+        "GET /api/graphs/version",
+        "PUT /api/graphs",
+        "GET /api/runs",
+        "POST /api/runs",
+        "GET /api/nothing",
+        "GET /metrics",
+    ];
+    for request in beside {
+        for from in [elsewhere, &page] {
+            let answer = answer_to(&server, &format!("{request} HTTP/1.1\r\n{from}"));
+            assert!(answer.starts_with("HTTP/1.1 403"), "{request} {from}: {answer}");
+            assert!(!answer.to_lowercase().contains("access-control"), "{answer}");
+        }
+    }
+    let answer = answer_to(&server, &format!("GET /api/graphs/version HTTP/1.1\r\n{own}"));
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    for from in [elsewhere, &page] {
+        assert!(server.post(from, &initialize()).0.contains("401"), "{from}");
+        let shown = format!("{from}\r\nAuthorization: Bearer {token}");
+        assert!(server.post(&shown, &initialize()).0.contains("200"), "{from}");
+    }
+    assert_eq!(std::fs::read(world.folder.path().join("graph.yaml")).unwrap(), text);
+}
+
+#[test]
+fn without_a_studio_what_is_beside_the_tools_asks_for_a_token_by_any_name() {
+    let world = World::new();
+    let token = world.add("ci", &[]);
+    let server = world.serve_with(&ADDED);
+    for request in ["GET /api/runs", "POST /api/runs", "GET /api/requests", "GET /metrics"] {
+        for (from, status) in [
+            ("Host: mcp.example.com".to_owned(), "401"),
+            ("Host: evil.example".to_owned(), "401"),
+            (format!("Host: evil.example\r\nAuthorization: Bearer {token}"), "403"),
+        ] {
+            let answer = answer_to(&server, &format!("{request} HTTP/1.1\r\n{from}"));
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {status}")),
+                "{request} {from}: {answer}"
+            );
+        }
+    }
+    assert!(server.get("/healthz").0.contains("200"));
+}
+
+#[test]
+fn a_page_may_ask_before_it_shows_a_token_and_reads_that_it_was_refused() {
+    let world = World::new();
+    world.add("ci", &[]);
+    let server = world.serve_with(&ADDED);
+    let own = server.host();
+    let asks = format!(
+        "{own}\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: POST\r\n\
+         Access-Control-Request-Headers: authorization"
+    );
+    let answer = answer_to(&server, &format!("OPTIONS /mcp HTTP/1.1\r\n{asks}")).to_lowercase();
+    assert!(answer.starts_with("http/1.1 204"), "{answer}");
+    assert!(answer.contains("access-control-allow-origin: https://app.example"), "{answer}");
+    // Beside the endpoint pages of other origins are nobody's guests.
+    let answer = answer_to(&server, &format!("OPTIONS /api/runs HTTP/1.1\r\n{asks}"));
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    let refused = server.post(&format!("{own}\r\nOrigin: https://app.example"), &initialize());
+    let (status, rest) = (refused.0, refused.1.to_lowercase());
+    assert!(status.contains("401"), "{status}");
+    for header in [
+        "access-control-allow-origin: https://app.example",
+        "access-control-expose-headers: mcp-session-id, www-authenticate",
+        "www-authenticate: bearer",
+        "vary: origin",
+    ] {
+        assert!(rest.contains(header), "{header}: {rest}");
+    }
 }

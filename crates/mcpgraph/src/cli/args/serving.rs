@@ -1,6 +1,6 @@
 //! What serves, and how it is reached.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,11 +8,25 @@ use clap::Args;
 
 use super::{FileArgs, times};
 
+/// Reads an address to listen at. `localhost` is this machine to itself, as it is in URLs.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let local = text.rsplit_once(':').filter(|(host, _)| host.eq_ignore_ascii_case("localhost"));
+    let address = match local {
+        Some((_, port)) => port.parse().ok().map(|port| (Ipv4Addr::LOCALHOST, port).into()),
+        None => text.parse().ok(),
+    };
+    address.ok_or_else(|| {
+        "an address has an IP address or `localhost`, and a port: 127.0.0.1:8080, [::1]:8080 or \
+         localhost:8080"
+            .to_owned()
+    })
+}
+
 // How a server is reached, and how it ends.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ListenArgs {
     /// Listen for HTTP at this address instead of using stdio
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub(crate) http: Option<SocketAddr>,
 
     /// Allow an address that other machines can reach. There is no protection but your network's
@@ -43,11 +57,11 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) listening: ListenArgs,
 
-    /// Further host names under which the HTTP server is reached
+    /// Further host names under which the HTTP server is reached; a studio is not
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) allow_host: Vec<String>,
 
-    /// Further web origins whose pages may call the HTTP server
+    /// Further web origins whose pages may call the tools, such as https://app.example
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
 
@@ -72,7 +86,7 @@ pub(crate) struct StudioArgs {
     pub(crate) files: FileArgs,
 
     /// Listen at this address of this machine
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4747")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4747", value_parser = address)]
     pub(crate) http: SocketAddr,
 }
 
@@ -127,4 +141,27 @@ Examples:
 pub(crate) struct ToolkitArgs {
     #[command(flatten)]
     pub(crate) files: FileArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_numbers_or_localhost_with_a_port() {
+        for (text, wanted) in [
+            ("127.0.0.1:80", "127.0.0.1:80"),
+            ("[::1]:0", "[::1]:0"),
+            ("localhost:8080", "127.0.0.1:8080"),
+            ("LocalHost:0", "127.0.0.1:0"),
+        ] {
+            assert_eq!(address(text), Ok(wanted.parse().unwrap()), "{text}");
+        }
+        for text in
+            ["", "localhost", "localhost:", "localhost:99999", ":8080", "8080", "a:1", "::1"]
+        {
+            let refused = address(text).unwrap_err();
+            assert!(refused.contains("localhost:8080"), "{text}: {refused}");
+        }
+    }
 }
