@@ -1,6 +1,8 @@
 //! Hot reload: an edited file is checked and swapped in; a broken one is reported and ignored.
 
-use std::path::{Path, PathBuf};
+mod folders;
+
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +11,10 @@ use mcpgraph_diagnostics::{Colour, to_terminal};
 use mcpgraph_gateway::Gateway;
 use mcpgraph_graph::{Digest, Graph};
 use mcpgraph_procedures::Procedures;
-use notify::event::{AccessKind, AccessMode};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use self::folders::Folders;
 use crate::load::{self, Files};
 use crate::{McpGraph, sops};
 
@@ -53,8 +54,8 @@ pub(crate) async fn follow(files: Files, mut seen: Fingerprint, face: Face) {
     let (changed, mut wake) = mpsc::channel::<()>(1);
     // The first look is for what changed before the watch began.
     changed.try_send(()).ok();
-    let _watcher = match watch(&files, changed) {
-        Ok(watcher) => watcher,
+    let mut folders = match Folders::watch(&files, changed) {
+        Ok(folders) => folders,
         Err(error) => {
             tracing::warn!(%error, "the files cannot be watched; restart after a change");
             return;
@@ -68,6 +69,10 @@ pub(crate) async fn follow(files: Files, mut seen: Fingerprint, face: Face) {
             if wake.try_recv().is_err() || Instant::now() >= limit {
                 break;
             }
+        }
+        // Before the files are read: what changes in between is seen in the new folders.
+        if let Err(error) = folders.follow(&files) {
+            tracing::debug!(%error, "a folder cannot be watched");
         }
         let now = fingerprint(&files);
         if now == seen {
@@ -90,41 +95,6 @@ pub(crate) async fn follow(files: Files, mut seen: Fingerprint, face: Face) {
             ),
         }
     }
-}
-
-/// Watches the folders of the files: many editors replace a file instead of writing to it.
-fn watch(files: &Files, changed: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        // An error means that events were lost; one of them may have been ours.
-        if event.is_ok_and(|event| is_only_reading(event.kind)) {
-            return;
-        }
-        // Full means that a wake-up is on its way already.
-        changed.try_send(()).ok();
-    })?;
-    for folder in folders(files) {
-        watcher.watch(&folder, RecursiveMode::NonRecursive)?;
-    }
-    Ok(watcher)
-}
-
-/// Whether nothing changed. We read the files too, and must not wake ourselves by that.
-fn is_only_reading(kind: EventKind) -> bool {
-    let closes = EventKind::Access(AccessKind::Close(AccessMode::Write));
-    matches!(kind, EventKind::Access(_)) && kind != closes
-}
-
-fn folders(files: &Files) -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = [Some(&files.graph), files.mcp.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(|path| match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-            _ => PathBuf::from("."),
-        })
-        .collect();
-    folders.dedup();
-    folders
 }
 
 /// What the files say now. Other files in the folder change too, and saving may change nothing.

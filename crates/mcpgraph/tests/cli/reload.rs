@@ -1,6 +1,7 @@
 //! An edit of the file, while it is served.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
@@ -174,4 +175,30 @@ fn nothing_happens_where_nothing_changes() {
     served.edit(&graph("same"));
     fs::write(served.file().with_file_name("notes.txt"), "nothing of interest").unwrap();
     assert_eq!(served.client.receive_within(std::time::Duration::from_millis(600)), None);
+}
+
+/// The file is a link, as where configuration is deployed: the link stays, or is turned around.
+#[test]
+fn an_edit_behind_a_link_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    for name in ["served", "one", "two"] {
+        fs::create_dir(place(name)).unwrap();
+    }
+    fs::write(place("one/graph.yaml"), graph("first")).unwrap();
+    symlink("one", place("current")).unwrap();
+    symlink("../current/graph.yaml", place("served/graph.yaml")).unwrap();
+    let mut served = Served::file_of(&place("served/graph.yaml"), &[], Era::Legacy);
+    let mut says = |word: &str| {
+        eventually(word, || said(&served.call("say", json!({}))) == word);
+    };
+    says("first");
+    fs::write(place("one/graph.yaml"), graph("edited")).unwrap();
+    says("edited");
+    fs::write(place("two/graph.yaml"), graph("turned")).unwrap();
+    symlink("two", place(".next")).unwrap();
+    fs::rename(place(".next"), place("current")).unwrap();
+    says("turned");
+    fs::write(place("two/graph.yaml"), graph("edited again")).unwrap();
+    says("edited again");
 }
