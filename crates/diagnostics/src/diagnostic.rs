@@ -58,6 +58,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Where it is wrong; none for a problem of a whole file.
     pub primary: Option<Label>,
+    /// The file that it is a problem of as a whole.
+    pub file: Option<String>,
     /// Other places that belong to it, such as the first of two duplicates.
     pub secondary: Vec<Label>,
     /// What to do about it.
@@ -83,6 +85,7 @@ impl Diagnostic {
             severity,
             message,
             primary: None,
+            file: None,
             secondary: Vec::new(),
             hint: None,
             pointer: None,
@@ -93,6 +96,13 @@ impl Diagnostic {
     #[must_use]
     pub fn at(mut self, source: &Arc<Source>, span: Span, text: impl Into<String>) -> Self {
         self.primary = Some(Label { source: Arc::clone(source), span, text: text.into() });
+        self
+    }
+
+    /// Says which file as a whole it is a problem of.
+    #[must_use]
+    pub fn of_file(mut self, name: impl Into<String>) -> Self {
+        self.file = Some(name.into());
         self
     }
 

@@ -210,7 +210,8 @@ fn read_or(path: &Path, missing: &str) -> Result<Arc<Source>, Diagnostics> {
             ReadError::Io { .. } => (codes::FILE_UNREADABLE, CHECK_PATH),
             ReadError::NotText { .. } => (codes::FILE_UNREADABLE, "save it as UTF-8"),
         };
-        Diagnostic::error(code, error.to_string()).hint(hint).into()
+        let file = path.display().to_string();
+        Diagnostic::error(code, error.to_string()).of_file(file).hint(hint).into()
     })
 }
 

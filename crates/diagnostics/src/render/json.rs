@@ -25,6 +25,7 @@ fn entry(diagnostic: &Diagnostic) -> Value {
     entry.insert("code".into(), diagnostic.code.id().into());
     entry.insert("severity".into(), diagnostic.severity.as_str().into());
     entry.insert("message".into(), diagnostic.message.as_str().into());
+    text("file", diagnostic.file.as_deref().unwrap_or_default(), &mut entry);
     if let Some(label) = &diagnostic.primary {
         place(label, &mut entry);
         text("label", &label.text, &mut entry);
