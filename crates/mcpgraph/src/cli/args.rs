@@ -222,7 +222,8 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "TOOL")]
     pub(crate) tool: String,
 
-    /// Arguments; a value that is JSON is read as JSON, anything else is text
+    /// Arguments; a value that is JSON is read as JSON where the schema takes that, anything else is
+    /// text
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) arguments: Vec<String>,
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use mcpgraph_diagnostics::{printable, shortened};
+use mcpgraph_graph::Schema;
 use mcpgraph_journal::{Question, rfc3339};
 use mcpgraph_runtime::{Questions, Refused, Reply};
 use mcpgraph_value::{Map, Value};
@@ -71,7 +72,9 @@ fn give(store: Runs, args: &AnswerArgs, json: bool) -> anyhow::Result<Exit> {
             }
             Reply::Decline
         } else {
-            let answer = run::typed(&args.answer, &question.schema, Map::new())?;
+            let schema = Schema::compile(&question.schema)
+                .map_err(|error| anyhow::anyhow!("its schema cannot be used: {}", error.message))?;
+            let answer = run::typed(&args.answer, &schema, Map::new())?;
             Reply::Answer(answer.into())
         };
         Ok(questions.answer(id, reply).await)

@@ -1,4 +1,5 @@
 mod steps;
+mod typed;
 
 use std::io::Read as _;
 use std::sync::{Arc, OnceLock};
@@ -17,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use self::steps::Steps;
+pub(super) use self::typed::typed;
 use super::args::{HistoryArgs, RunArgs};
 use super::watch::Watch;
 use super::{Exit, Threads, block_on, draw, output, usage};
@@ -87,7 +89,7 @@ impl Show {
                 files: Files::default(),
             };
             watch.durable().serve(Arc::new(home), false);
-            let watcher = Arc::new(Watcher::new(self.steps));
+            let watcher = Arc::new(Watcher::new(self));
             let cancel = CancellationToken::new();
             let asked = Arc::new(OnceLock::new());
             let signals = tokio::spawn(stop_on_signal(cancel.clone(), Arc::clone(&asked))?);
@@ -136,7 +138,8 @@ fn report(finished: &Finished, watcher: &Watcher, as_json: bool) -> anyhow::Resu
             Ok(result) => report.insert("result", result.clone()),
             Err(error) => report.insert("error", finished.details(error)),
         };
-        report.insert("steps", watcher.steps.lock().to_value());
+        let steps = watcher.steps.as_ref().map(|steps| steps.lock().to_value());
+        report.insert("steps", steps.unwrap_or_default());
         return output::data(&(Value::from(report).to_json_pretty() + "\n"));
     }
     match &finished.outcome {
@@ -169,39 +172,19 @@ fn arguments(args: &RunArgs, tool: &Tool) -> anyhow::Result<Value> {
             }
         }
     };
-    Ok(typed(&args.arguments, tool.input.source(), map)?.into())
-}
-
-/// What was typed as `key=value`, added to an object that a schema describes.
-pub(super) fn typed(pairs: &[String], schema: &Value, mut map: Map) -> anyhow::Result<Map> {
-    for pair in pairs {
-        let Some((key, text)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(usage(format!("`{pair}` is not KEY=VALUE")));
-        };
-        map.insert(key, value(key, text, schema));
-    }
-    Ok(map)
-}
-
-/// What a typed value means: text where the schema wants text, else JSON where it is JSON.
-fn value(key: &str, text: &str, schema: &Value) -> Value {
-    let schema = schema.get("properties").and_then(|all| all.get(key));
-    let wants_text = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str);
-    if wants_text == Some("string") {
-        return text.into();
-    }
-    Value::from_json(text).unwrap_or_else(|_| text.into())
+    Ok(typed(&args.arguments, &tool.input, map)?.into())
 }
 
 /// Shows a run while it happens.
 struct Watcher {
     traces: bool,
     bar: Option<ProgressBar>,
-    steps: Mutex<Steps>,
+    /// The steps, if somebody wants to see them.
+    steps: Option<Mutex<Steps>>,
 }
 
 impl Watcher {
-    fn new(traces: bool) -> Self {
+    fn new(show: Show) -> Self {
         let bar = output::is_watched().then(|| {
             let bar = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
@@ -210,7 +193,8 @@ impl Watcher {
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
         });
-        Self { traces, bar, steps: Mutex::default() }
+        let steps = (show.steps || show.json).then(|| Mutex::new(Steps::new(show.json)));
+        Self { traces: show.steps, bar, steps }
     }
 
     fn finish(&self) {
@@ -237,7 +221,7 @@ impl Caller for Watcher {
             let message = Ask::message(question);
             self.say(&format!("it asks, and `mcpgraph questions` answers: {message}\n"));
         }
-        let line = self.steps.lock().take(event);
+        let line = self.steps.as_ref().and_then(|steps| steps.lock().take(event));
         if self.traces
             && let Some(line) = line
         {

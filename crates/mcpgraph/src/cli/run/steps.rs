@@ -7,8 +7,11 @@ use mcpgraph_engine::{Event, RunError, StepId};
 use mcpgraph_value::{Map, Value};
 
 /// The steps of a run, put together from its events.
-#[derive(Default)]
-pub(super) struct Steps(BTreeMap<StepId, Step>);
+pub(super) struct Steps {
+    /// Whether steps that have ended are kept, with everything that went in and came out.
+    keeps: bool,
+    steps: BTreeMap<StepId, Step>,
+}
 
 struct Step {
     path: String,
@@ -26,11 +29,16 @@ struct Step {
 const SHOWN: usize = 120;
 
 impl Steps {
+    /// No steps yet. Those that end are only kept if they are wanted: a run may take a million.
+    pub(super) fn new(keeps: bool) -> Self {
+        Self { keeps, steps: BTreeMap::new() }
+    }
+
     /// Takes an event; gives the line of the trace that it completes.
     pub(super) fn take(&mut self, event: &Event) -> Option<String> {
         match event {
             Event::StepStarted { step, path, node, kind, input, at, .. } => {
-                self.0.insert(
+                self.steps.insert(
                     *step,
                     Step {
                         path: path.to_string(),
@@ -53,7 +61,7 @@ impl Steps {
                 self.end(*step, Err(error.clone()), edge.as_ref(), *at)
             }
             Event::Retrying { step, attempt, delay, error, .. } => {
-                let live = self.0.get_mut(step)?;
+                let live = self.steps.get_mut(step)?;
                 live.retries = *attempt;
                 let message = shortened(&error.message, SHOWN);
                 Some(format!(
@@ -68,21 +76,25 @@ impl Steps {
 
     fn end(
         &mut self,
-        step: StepId,
+        id: StepId,
         outcome: Result<Value, RunError>,
         edge: Option<&Arc<str>>,
         at: Duration,
     ) -> Option<String> {
-        let step = self.0.get_mut(&step)?;
+        let mut step = self.steps.remove(&id)?;
         step.took = at.saturating_sub(step.began);
         step.edge = edge.cloned();
         step.outcome = Some(outcome);
-        Some(step.line())
+        let line = step.line();
+        if self.keeps {
+            self.steps.insert(id, step);
+        }
+        Some(line)
     }
 
     /// Every step, for programs.
     pub(super) fn to_value(&self) -> Value {
-        self.0.iter().map(|(id, step)| step.to_value(*id)).collect::<Vec<_>>().into()
+        self.steps.iter().map(|(id, step)| step.to_value(*id)).collect::<Vec<_>>().into()
     }
 }
 
@@ -133,5 +145,34 @@ impl Step {
             map.insert("next", Arc::clone(edge));
         }
         map.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_ended_are_kept_only_if_they_are_wanted() {
+        for (keeps, left) in [(false, 0), (true, 1000)] {
+            let mut steps = Steps::new(keeps);
+            for step in 0..1000 {
+                let began = Event::StepStarted {
+                    step,
+                    path: "1".parse().unwrap(),
+                    node: "a".into(),
+                    kind: "transform",
+                    input: None,
+                    item_name: None,
+                    began: Duration::ZERO,
+                    at: Duration::ZERO,
+                };
+                assert_eq!(steps.take(&began), None);
+                let ended =
+                    Event::StepFinished { step, output: 7.into(), edge: None, at: Duration::ZERO };
+                assert!(steps.take(&ended).unwrap().ends_with("ms  7\n"));
+            }
+            assert_eq!(steps.steps.len(), left);
+        }
     }
 }
