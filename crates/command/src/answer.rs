@@ -2,13 +2,17 @@
 //!
 //! Prompts, log lines and `[From Node …]` stand around it. This is the one place that removes them.
 
+mod whole;
+
 use mcpgraph_value::Value;
+
+pub(crate) use self::whole::whole_json;
 
 /// How many bytes are looked at, again and again, before the search is given up.
 const MAX_LOOKED_AT: usize = 64 * 1024 * 1024;
 
-/// The JSON value in a text, or none. Where there are several the largest is taken; an array, if
-/// one is there and wanted.
+/// The JSON value somewhere in a text, or none. Where there are several the largest is taken; an
+/// array, if one is there and wanted. This is for texts that are known to have an answer in JSON.
 pub(crate) fn find_json(text: &str, wants_array: bool) -> Option<Value> {
     let text = text.trim().trim_start_matches('\u{feff}');
     if let Ok(value) = Value::from_json(text) {
@@ -84,18 +88,19 @@ fn is_json_byte(byte: u8) -> bool {
         || b"truefalsn E".contains(&byte)
 }
 
-/// A text without prompts and marks of the node it came from.
+/// A text without prompts and marks of the node it came from, nor empty lines around it.
 pub(crate) fn clean(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
-        .map(str::trim_end)
         .map(|line| match line.strip_prefix("[From Node ").and_then(|rest| rest.split_once(']')) {
             Some((_, said)) => said.trim_start(),
             None => line,
         })
         .filter(|line| !is_prompt(line))
+        .skip_while(|line| line.trim().is_empty())
         .collect();
-    lines.join("\n").trim().to_owned()
+    // The indentation of its first line belongs to a text.
+    lines.join("\n").trim_end().to_owned()
 }
 
 /// `EL >`, `AL my-node +>`: a name and a sign that something may be typed.
@@ -103,7 +108,7 @@ fn is_prompt(line: &str) -> bool {
     let Some(before) = line.trim().strip_suffix('>') else { return false };
     let before = before.trim_end_matches('+');
     before.ends_with(' ')
-        && (before.starts_with("EL") || before.starts_with("AL"))
+        && (before.starts_with("EL ") || before.starts_with("AL "))
         && before.len() <= 64
 }
 

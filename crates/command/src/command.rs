@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcpgraph_expr::Pipeline;
 use mcpgraph_value::Value;
 
-use crate::answer::{clean, find_json, only_list};
+use crate::answer::{clean, find_json, only_list, whole_json};
 use crate::body::BodyPlan;
 use crate::edgelake::EdgeLakeText;
 use crate::fill::{self, Place, Refusal, free};
@@ -82,7 +82,7 @@ pub enum BackendKind {
 /// How an answer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// As JSON if there is any, else as text.
+    /// As JSON if it is that, else as text.
     Auto,
     /// As JSON.
     Json,
@@ -185,8 +185,14 @@ impl Command {
         let Some(response) = &self.response else { return Ok(value) };
         if let Value::String(text) = &value {
             let shown: String = text.chars().take(200).collect();
+            let hint = match (&self.backend.kind, self.output) {
+                (BackendKind::Process { .. }, Output::Auto) => {
+                    " (`output: json` takes JSON from the middle of a text)"
+                }
+                _ => "",
+            };
             return Err(AnswerError(format!(
-                "`response_parser` needs JSON, and the answer is text: {shown}"
+                "`response_parser` needs JSON, and the answer is text{hint}: {shown}"
             )));
         }
         let items = response.apply(&value, arguments).map_err(|error| {
@@ -204,16 +210,23 @@ impl Command {
         if self.output == Output::Text {
             return Ok(Value::from(if is_printed { clean(&text) } else { text }));
         }
-        let found = if is_printed {
-            find_json(&text, self.wants_array())
-        } else {
-            Value::from_json(text.trim()).ok()
-        };
+        let found = if is_printed { self.find(&text) } else { Value::from_json(text.trim()).ok() };
         match (found, self.output) {
             (Some(value), _) if is_printed && self.asks_blockchain() => Ok(only_list(value)),
             (Some(value), _) => Ok(value),
             (None, Output::Json) => Err(AnswerError("there is no JSON in the answer".to_owned())),
             (None, _) => Ok(Value::from(if is_printed { clean(&text) } else { text })),
+        }
+    }
+
+    /// The JSON in what was printed. A program may say anything, so JSON is looked for in the middle
+    /// of its text only where the file says that it is there; nodes of EdgeLake are known.
+    fn find(&self, text: &str) -> Option<Value> {
+        let search = || find_json(text, self.wants_array());
+        match (&self.backend.kind, self.output) {
+            (BackendKind::Process { .. }, Output::Json) => whole_json(text).or_else(search),
+            (BackendKind::Process { .. }, _) => whole_json(text),
+            _ => search(),
         }
     }
 

@@ -48,6 +48,9 @@ fn prompts_and_marks_are_removed_from_text() {
     assert_eq!(clean("AnyLog@1.2.3.4:1 running\nEL >"), "AnyLog@1.2.3.4:1 running");
     assert_eq!(clean("\r\n[From Node 1.2.3.4:5] running\r\n"), "running");
     assert_eq!(clean("AL my-node +> \na > b\nx >"), "a > b\nx >");
+    // Everything else is what was said.
+    assert_eq!(clean("\n M a.rs  \n  \n?? b\n\n"), " M a.rs  \n  \n?? b");
+    assert_eq!(clean("ALSO >"), "ALSO >");
 }
 
 #[test]

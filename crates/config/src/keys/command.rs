@@ -179,7 +179,7 @@ static PARTS: &[Key] = &[
     Key::optional(
         "output",
         Shape::Words(&["auto", "json", "text"]),
-        "How the answer is read: `auto` finds JSON if there is any, `json` fails without, `text` never looks.",
+        "How the answer is read: `auto` takes it as JSON if it is that, `json` looks for JSON in it and fails without, `text` never looks.",
     ),
     Key::optional(
         "max_output_bytes",
