@@ -47,7 +47,7 @@ pub fn check(script: &str) -> Result<(), SyntaxError> {
         // A text that closes the function it is put into fits one of these, never both.
         let parsed = function(&ctx, script)
             .and_then(|_| evaluate::<rquickjs::Value<'_>>(&ctx, &as_method(script)).map(drop));
-        parsed.map_err(|error| match explain(&ctx, error, &limits).of_parser() {
+        parsed.map_err(|error| match explain(&ctx, error, &limits).of_parser(script) {
             ScriptError::Syntax { message, place } => SyntaxError { message, place },
             other => SyntaxError { message: other.to_string(), place: None },
         })

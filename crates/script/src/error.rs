@@ -62,8 +62,17 @@ pub enum ScriptError {
     #[error("the result of the script is not JSON: {0}")]
     NotJson(String),
     /// It waits for something that can never happen.
-    #[error("the script awaits a promise that nothing can resolve any more")]
-    Stalled,
+    ///
+    /// The engine loses what a promise would do next if there is no memory for it, and does not
+    /// tell; so both reasons are named.
+    #[error(
+        "the script awaits a promise that nothing can resolve any more; its promises may also have \
+         used more than its memory limit ({limit} bytes)"
+    )]
+    Stalled {
+        /// How much memory it may use.
+        limit: usize,
+    },
     /// Nobody wants its result any more.
     #[error("the script was stopped because its result is no longer wanted")]
     Cancelled,
@@ -78,14 +87,30 @@ pub enum ScriptError {
 impl ScriptError {
     /// The error as one of the script's own text. What `JSON.parse` and the like throw while a
     /// script runs has the same name and is not about the script.
-    pub(crate) fn of_parser(self) -> Self {
+    pub(crate) fn of_parser(self, script: &str) -> Self {
         match self {
             Self::Threw { message, place } => match message.strip_prefix("SyntaxError: ") {
-                Some(message) => Self::Syntax { message: message.to_owned(), place },
+                Some(message) => Self::Syntax {
+                    message: message.to_owned(),
+                    place: place.map(|place| place.within(script)),
+                },
                 None => Self::Threw { message, place },
             },
             other => other,
         }
+    }
+}
+
+impl Place {
+    /// The place in a script; what the engine finds behind its end is about the end.
+    pub(crate) fn within(self, script: &str) -> Self {
+        let last = script.lines().last().unwrap_or_default();
+        let lines = script.lines().count().max(1);
+        if self.line as usize <= lines {
+            return self;
+        }
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { line: count(lines), column: count(last.chars().count() + 1) }
     }
 }
 

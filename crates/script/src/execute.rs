@@ -78,7 +78,8 @@ fn call<'js>(
     // An interrupted script fails in many ways; that it was interrupted is what matters.
     let failed = |error| clock.stop().unwrap_or_else(|| explain(ctx, error, limits));
     globals::install(ctx, task, operations, console).map_err(failed)?;
-    let script = function(ctx, &task.script).map_err(|error| failed(error).of_parser())?;
+    let script =
+        function(ctx, &task.script).map_err(|error| failed(error).of_parser(&task.script))?;
     let argument = ctx.json_parse(&*task.context).map_err(failed)?;
     let promise: Promise<'js> = script.call((argument,)).map_err(failed)?;
     while promise.state() == PromiseState::Pending {

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rquickjs::function::{Opt, Rest};
-use rquickjs::{Coerced, Ctx, Exception, Function, Object, Promise, Result, Value};
+use rquickjs::{
+    CaughtError, Coerced, Ctx, Error, Exception, Function, IntoJs as _, Object, Promise, Result,
+    Type, Value,
+};
 
 use crate::console::Console;
 use crate::operations::Operations;
@@ -63,22 +66,29 @@ fn console_object<'js>(ctx: &Ctx<'js>, console: &Rc<RefCell<Console>>) -> Result
         ("error", ConsoleLevel::Error),
     ] {
         let console = Rc::clone(console);
-        let write = move |ctx: Ctx<'js>, values: Rest<Value<'js>>| -> Result<()> {
+        let write = move |ctx: Ctx<'js>, values: Rest<Value<'js>>| {
             if !console.borrow().is_open() {
-                return Ok(());
+                return;
             }
-            let words: Vec<String> =
-                values.0.into_iter().map(|value| word(&ctx, value)).collect::<Result<_>>()?;
+            let words: Vec<String> = values.0.iter().map(|value| word(&ctx, value)).collect();
             console.borrow_mut().write(level, words.join(" "));
-            Ok(())
         };
         object.set(name, Function::new(ctx.clone(), write)?.with_name(name)?)?;
     }
     Ok(object)
 }
 
-/// A value as the console shows it: text as it is, errors with their message, data as JSON.
-fn word<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<String> {
+/// A value as the console shows it. Whatever a value does when it is looked at, a word comes of
+/// it: what is only said for the record fails nothing.
+fn word<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
+    shown(ctx, value)
+        // Large integers are no JSON, nor are halves of characters text.
+        .or_else(|_| with_large_integers(ctx, value))
+        .unwrap_or_else(|error| format!("[{}{}]", value.type_name(), reason(ctx, error)))
+}
+
+/// Text as it is, errors with their message, data as JSON.
+fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
     if let Some(text) = value.as_string() {
         return text.to_string();
     }
@@ -88,10 +98,39 @@ fn word<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<String> {
     if value.is_error() {
         return Ok(value.get::<Coerced<String>>()?.0);
     }
+    if value.type_of() == Type::BigInt {
+        return Ok(value.get::<Coerced<String>>()?.0 + "n");
+    }
     match ctx.json_stringify(value.clone())? {
         Some(json) => json.to_string(),
         None => Ok(format!("[{}]", value.type_name())),
     }
+}
+
+/// Data as JSON in which large integers are texts.
+fn with_large_integers<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
+    // Nothing looks at what was thrown before.
+    drop(ctx.catch());
+    let replace = |ctx: Ctx<'js>, _key: Value<'js>, value: Value<'js>| -> Result<Value<'js>> {
+        match value.type_of() {
+            Type::BigInt => format!("{}n", value.get::<Coerced<String>>()?.0).into_js(&ctx),
+            _ => Ok(value),
+        }
+    };
+    let replace = Function::new(ctx.clone(), replace)?;
+    let json = ctx.json_stringify_replacer(value.clone(), replace)?;
+    json.map_or(Ok(String::new()), |json| json.to_string())
+}
+
+/// Why a value cannot be shown.
+fn reason(ctx: &Ctx<'_>, error: Error) -> String {
+    let message = match CaughtError::from_error(ctx, error) {
+        CaughtError::Exception(exception) => exception.message(),
+        CaughtError::Value(_) | CaughtError::Error(_) => None,
+    };
+    // The message of an error can throw, too.
+    drop(ctx.catch());
+    message.map(|message| format!(": {message}")).unwrap_or_default()
 }
 
 /// Reads the arguments of `fetch`.
@@ -151,7 +190,7 @@ fn settled<'js, T: rquickjs::IntoJs<'js>>(
     let (promise, resolve, reject) = ctx.promise()?;
     match value(ctx) {
         Ok(value) => resolve.call::<_, ()>((value,))?,
-        Err(rquickjs::Error::Exception) => reject.call::<_, ()>((ctx.catch(),))?,
+        Err(Error::Exception) => reject.call::<_, ()>((ctx.catch(),))?,
         Err(error) => return Err(error),
     }
     Ok(promise)

@@ -106,7 +106,7 @@ impl<'js> Operations<'js> {
     ) -> Result<rquickjs::Result<()>, ScriptError> {
         let due = self.timers.borrow().first_key_value().map(|((due, _), _)| *due);
         if due.is_none() && self.fetches.borrow().is_empty() {
-            return Err(ScriptError::Stalled);
+            return Err(ScriptError::Stalled { limit: clock.limits.memory });
         }
         let until = due.map_or(clock.deadline, |due| due.min(clock.deadline));
         let left = until.saturating_duration_since(Instant::now());

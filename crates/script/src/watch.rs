@@ -53,7 +53,7 @@ impl Watch {
 /// The clock of an execution, on its own thread.
 pub(crate) struct Clock<'a> {
     pub(crate) deadline: Instant,
-    limits: Limits,
+    pub(crate) limits: Limits,
     watch: &'a Watch,
 }
 

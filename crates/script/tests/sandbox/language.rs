@@ -63,6 +63,27 @@ async fn the_console_is_kept() {
     assert!(report.outcome.is_err());
 }
 
+#[tokio::test]
+async fn what_is_logged_never_fails() {
+    for (value, expected) in [
+        ("10n", "10n"),
+        ("{ id: 10n, a: [1n] }", r#"{"id":"10n","a":["1n"]}"#),
+        ("(() => { const a = {}; a.a = a; return a })()", "[object: circular reference]"),
+        ("{ get a() { throw new Error('no') } }", "[object: no]"),
+        ("{ toJSON() { throw 7 } }", "[object]"),
+        ("new Proxy({}, { ownKeys() { throw new Error('hidden') } })", "[proxy: hidden]"),
+        ("Object.assign(new Error('x'), { toString() { throw new Error('y') } })", "{}"),
+        (r"'\ud800'", r#""\ud800""#),
+        ("Symbol('s')", "[symbol]"),
+        ("() => 1", "[function]"),
+    ] {
+        let script = format!("console.log('a', {value}); return 'done'");
+        let report = run_with(&Sandbox::default(), &script, Limits::default()).await;
+        assert_eq!(report.outcome.unwrap().unwrap().to_json(), r#""done""#, "{value}");
+        assert_eq!(report.console[0].text, format!("a {expected}"), "{value}");
+    }
+}
+
 #[test]
 fn syntax_is_checked_without_running_anything() {
     assert_eq!(check("while (true) {}"), Ok(()));
@@ -71,6 +92,9 @@ fn syntax_is_checked_without_running_anything() {
     assert_eq!(check("// a comment at the end"), Ok(()));
     let wrong = check("const a = 1;\nconst b = ;\n").unwrap_err();
     assert_eq!(wrong.place, Some(Place { line: 2, column: 11 }), "{wrong}");
+    // What is missing at the end is missing there, and not on a line that nobody wrote.
+    let wrong = check("return (").unwrap_err();
+    assert_eq!(wrong.place, Some(Place { line: 1, column: 9 }), "{wrong}");
     assert!(check("function (").is_err());
     assert!(check(&"x".repeat(2 << 20)).unwrap_err().message.contains("larger than the limit"));
     assert!(check(&"[".repeat(100_000)).is_err());

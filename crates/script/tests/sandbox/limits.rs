@@ -18,6 +18,21 @@ async fn time() {
     }
 }
 
+/// Also where nothing is left to say so with.
+#[tokio::test]
+async fn memory() {
+    let limits = Limits { memory: 2 << 20, ..Limits::default() };
+    for script in [
+        "const kept = []; while (true) kept.push(new Array(100))",
+        "const more = () => Promise.resolve().then(more); await more()",
+        "const more = async () => { await null; return more() }; await more()",
+    ] {
+        let outcome = run_with(&Sandbox::default(), script, limits).await.outcome;
+        let said = outcome.unwrap_err().to_string();
+        assert!(said.contains("memory limit (2097152 bytes)"), "{script}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn result() {
     let limits = Limits { result: 1000, ..Limits::default() };
