@@ -125,6 +125,11 @@ async fn send(hook: &Hook, request: FetchRequest) -> Result<FetchResponse, Outbo
         .parse()
         .map_err(|_| OutboundError::Request(format!("`{}` is not a method", request.method)))?;
     for (name, value) in &request.headers {
+        // Behind one address there may be others than the host that the workflow allows.
+        if name.eq_ignore_ascii_case("host") {
+            let message = "a script cannot set the header `Host`: the URL names the host";
+            return Err(OutboundError::Request(message.to_owned()));
+        }
         outgoing.header(name, value)?;
     }
     outgoing.body = request.body.unwrap_or_default().into();

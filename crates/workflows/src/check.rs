@@ -24,16 +24,25 @@ pub struct Checked {
 
 /// Checks a workflow.
 pub(crate) fn check(workflow: &Workflow, modules: &[KeptModule]) -> Checked {
-    let source = Source::new(format!("workflow {}", workflow.id), document(workflow, modules));
+    let (text, begin) = document(workflow, modules);
+    let source = Source::new(format!("workflow {}", workflow.id), text);
+    let placed = |mut diagnostics: Diagnostics| {
+        if let Some(written) = &workflow.written {
+            written.place(&source, begin, &mut diagnostics);
+        }
+        diagnostics
+    };
     // Nothing in it is replaced by the environment.
     let (file, mut diagnostics) = mcpgraph_config::read_graph(&source, &|_| None);
-    let Some(file) = file else { return Checked { file: None, graph: None, diagnostics } };
+    let Some(file) = file else {
+        return Checked { file: None, graph: None, diagnostics: placed(diagnostics) };
+    };
     let (graph, found) = mcpgraph_graph::compile(&file);
     diagnostics.extend(found);
     diagnostics.sort();
     file.fill_pointers(&mut diagnostics);
     let graph = graph.filter(|_| !diagnostics.has_errors()).map(Arc::new);
-    Checked { file: Some(file), graph, diagnostics }
+    Checked { file: Some(file), graph, diagnostics: placed(diagnostics) }
 }
 
 /// Checks a workflow; it can be used if there is a graph.
@@ -46,8 +55,9 @@ pub(crate) fn compile(
 }
 
 /// The text of a graph file that has this workflow and nothing else. It is what the records of its
-/// runs keep.
-fn document(workflow: &Workflow, modules: &[KeptModule]) -> String {
+/// runs keep. Where the workflow stands in a file it is taken over to the letter; the number says
+/// where it begins.
+fn document(workflow: &Workflow, modules: &[KeptModule]) -> (String, usize) {
     let used = workflow.modules().into_iter().filter_map(|name| {
         let module = modules.iter().find(|module| module.id == name || module.name == name)?;
         Some((Arc::from(name), Value::from(module.script.as_str())))
@@ -60,6 +70,15 @@ fn document(workflow: &Workflow, modules: &[KeptModule]) -> String {
     if !used.is_empty() {
         file.insert("hookModules", used);
     }
-    file.insert("workflows", vec![workflow.definition.clone()]);
-    Value::object(file).to_json_pretty()
+    let Some(written) = &workflow.written else {
+        file.insert("workflows", vec![workflow.definition.clone()]);
+        return (Value::object(file).to_json_pretty(), 0);
+    };
+    let mut text = Value::object(file).to_json();
+    text.truncate(text.len() - 1);
+    text.push_str(",\"workflows\":[");
+    let begin = text.len();
+    text.push_str(written.text());
+    text.push_str("]}");
+    (text, begin)
 }

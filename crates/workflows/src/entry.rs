@@ -6,14 +6,17 @@ use mcpgraph_journal::KeptWorkflow;
 use mcpgraph_value::{Map, Value};
 
 use crate::LibraryError;
+use crate::written::Written;
 
-/// A workflow in the store.
-#[derive(Clone, Debug, PartialEq)]
+/// A workflow, in the store or to be put there.
+#[derive(Clone, Debug)]
 pub struct Workflow {
     /// What tells it apart: its `id`, or its name where it has none.
     pub id: String,
     /// What it is, as it was given.
     pub definition: Value,
+    /// Where it stands, if it comes from a file.
+    pub(crate) written: Option<Written>,
 }
 
 impl Workflow {
@@ -28,11 +31,12 @@ impl Workflow {
             return Err(refused("it has no list `nodes`"));
         }
         let id = text("id").filter(|id| !id.is_empty()).unwrap_or(name).to_owned();
-        Ok(Self { id, definition })
+        Ok(Self { id, definition, written: None })
     }
 
     pub(crate) fn kept(kept: KeptWorkflow) -> Option<Self> {
-        Some(Self { id: kept.id, definition: Value::from_json(&kept.definition).ok()? })
+        let definition = Value::from_json(&kept.definition).ok()?;
+        Some(Self { id: kept.id, definition, written: None })
     }
 
     /// Its name for people.
@@ -63,7 +67,7 @@ impl Workflow {
         };
         members.insert("enabled", enabled);
         members.insert("updatedAt", now);
-        Self { id: self.id.clone(), definition: members.into() }
+        Self { id: self.id.clone(), definition: members.into(), written: None }
     }
 
     /// The modules its hooks name.

@@ -14,6 +14,7 @@ mod library;
 mod modules;
 mod present;
 mod templates;
+mod written;
 
 pub use check::Checked;
 pub use entry::Workflow;

@@ -58,7 +58,12 @@ impl Library {
     /// Takes a workflow in, to the letter, in the place of the one with its id. One that is enabled
     /// must have no errors; a draft may.
     pub fn import(&self, definition: Value) -> Result<Imported, LibraryError> {
-        let workflow = Workflow::new(definition)?;
+        self.take(Workflow::new(definition)?)
+    }
+
+    /// The same for a workflow that may have been read from a file, in whose places it is then
+    /// spoken of.
+    pub fn take(&self, workflow: Workflow) -> Result<Imported, LibraryError> {
         let diagnostics = self.check(&workflow)?;
         if workflow.is_enabled() && diagnostics.has_errors() {
             return Err(invalid(&workflow, diagnostics));

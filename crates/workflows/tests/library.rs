@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use mcpgraph_diagnostics::Source;
 use mcpgraph_journal::{Journal, JournalOptions};
 use mcpgraph_value::Value;
-use mcpgraph_workflows::{Library, LibraryError, TEMPLATES};
+use mcpgraph_workflows::{Library, LibraryError, TEMPLATES, Workflow};
 use tempfile::TempDir;
 
 /// As the editor of other programs writes it, with keys nobody here knows.
@@ -63,6 +64,26 @@ fn a_draft_may_have_errors_and_a_workflow_in_use_may_not() {
     ));
     assert!(library.set_enabled("Guard", false).is_ok());
     assert!(library.in_use().unwrap().is_empty());
+}
+
+#[test]
+fn what_is_wrong_is_shown_where_it_stands_in_a_file() {
+    let (library, _folder) = library();
+    let wrong = DEFINITION.replace("\"target\":\"end\"", "\"target\":\"ende\"");
+    // Line 1 of the definition is line 3 of this list.
+    let list = format!("[\n\t{{\"name\": \"first\", \"nodes\": []}},\n\t{wrong}\n]\n");
+    for (name, text, line, pointer) in
+        [("one.json", &wrong, 6, "/edges/2/target"), ("all.json", &list, 8, "/1/edges/2/target")]
+    {
+        let workflows = Workflow::in_file(&Source::new(name, text.as_str())).unwrap();
+        let found = library.check(workflows.last().unwrap()).unwrap();
+        let unknown = found.iter().find(|found| found.message.contains("`ende`")).unwrap();
+        let label = unknown.primary.as_ref().unwrap();
+        assert_eq!((label.source.name(), label.start().line), (name, line), "{unknown:?}");
+        assert_eq!(label.source.slice(label.span), "\"ende\"");
+        assert_eq!(unknown.pointer.as_deref(), Some(pointer));
+    }
+    assert!(Workflow::in_file(&Source::new("x.json", "{\"bad")).is_err());
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod modules;
 use std::path::Path;
 use std::sync::Arc;
 
-use mcpgraph_diagnostics::Diagnostics;
+use mcpgraph_diagnostics::{Diagnostics, Source};
 use mcpgraph_value::{Map, Value};
 use mcpgraph_workflows::{Library, LibraryError, TEMPLATES, Template, Workflow, problems};
 
@@ -105,8 +105,8 @@ fn enable(library: &Library, workflow: &str, enabled: bool, json: bool) -> anyho
 
 fn import(library: &Library, args: &ImportArgs, json: bool) -> anyhow::Result<Exit> {
     let mut taken = Vec::new();
-    for definition in definitions(&args.file)? {
-        let imported = library.import(definition)?;
+    for workflow in read(&args.file)? {
+        let imported = library.take(workflow)?;
         output::diagnostics(&imported.diagnostics);
         if !json {
             let done = if imported.replaced { "replaced" } else { "imported" };
@@ -143,9 +143,7 @@ fn check(library: &Library, args: &CheckArgs, json: bool) -> anyhow::Result<Exit
         workflows = library.list()?;
     }
     for file in &args.files {
-        for definition in definitions(file)? {
-            workflows.push(Workflow::new(definition)?);
-        }
+        workflows.extend(read(file)?);
     }
     let mut all = Diagnostics::new();
     for workflow in &workflows {
@@ -197,16 +195,11 @@ fn list_templates(json: bool) -> anyhow::Result<Exit> {
 }
 
 /// The workflows of a JSON file: one, or a list of them.
-fn definitions(file: &Path) -> anyhow::Result<Vec<Value>> {
+fn read(file: &Path) -> anyhow::Result<Vec<Workflow>> {
     let name = file.display();
     let text =
         document::read(file).map_err(|error| anyhow::anyhow!("cannot read `{name}`: {error}"))?;
-    let document = Value::from_json(&text)
-        .map_err(|error| LibraryError::NotAWorkflow(format!("`{name}` is not JSON: {error}")))?;
-    Ok(match document {
-        Value::Array(all) => all.iter().cloned().collect(),
-        one => vec![one],
-    })
+    Ok(Workflow::in_file(&Source::new(name.to_string(), text))?)
 }
 
 /// Says what became of a workflow.

@@ -226,6 +226,13 @@ fn fetch_reaches_allowed_hosts_only() {
     allowed["allowHosts"] = json!([format!("127.0.0.1:{port}")]);
     let mut served = serve(&json!([allowed]), Era::Legacy);
     assert_eq!(text(&served.call("demo__echo", json!({"value": 1}))), "fine");
+    // Behind an address that is allowed there may be other hosts.
+    let named = before.replace("/policy')", "/policy', { headers: { Host: 'other.test' } })");
+    let mut other = around("policy", &named, "");
+    other["allowHosts"] = allowed["allowHosts"].clone();
+    let mut served = serve(&json!([other]), Era::Legacy);
+    let answer = served.call("demo__echo", json!({"value": 1}));
+    assert!(text(&answer).contains("cannot set the header `Host`"), "{answer}");
     let mut served = serve(&json!([around("policy", &before, "")]), Era::Legacy);
     let answer = served.call("demo__echo", json!({"value": 1}));
     assert!(text(&answer).contains("may not reach 127.0.0.1"), "{answer}");
@@ -241,6 +248,8 @@ fn the_example_does_what_it_says() {
     assert!(listed.contains("\"get_order\"") && !listed.contains("echo"), "{listed}");
     let order = client.call_tool("get_order", &json!({"id": "A-100"})).to_string();
     assert!(order.contains("***") && order.contains("A-100"), "{order}");
+    let unknown = client.call_tool("get_order", &json!({"id": "A-999"})).to_string();
+    assert!(unknown.contains("A-999") && !unknown.contains("SyntaxError"), "{unknown}");
     let refused =
         client.call_tool("set_order_status", &json!({"id": "A-100", "status": "cancelled"}));
     assert!(refused.to_string().contains("by people only"), "{refused}");

@@ -66,6 +66,7 @@ fn workflows_are_managed_and_a_server_follows() {
     assert!(said.contains("MG0558") && said.contains("MG0572"), "{said}");
     let (code, _, said) = typed(&data, &["check", file]);
     assert!(code == 1 && said.contains("1 workflow checked, 1 error"), "{said}");
+    assert!(said.contains(&format!("{file}:1:")), "{said}");
     let (code, _, said) = typed(&data, &["module", "add", "deny", script.to_str().unwrap()]);
     assert_eq!((code, &*said), (0, "hook module deny is kept\n"));
     let (code, _, said) = typed(&data, &["import", file]);
