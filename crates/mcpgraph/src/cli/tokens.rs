@@ -69,16 +69,26 @@ fn list(tokens: &Tokens, json: bool) -> anyhow::Result<Exit> {
         // Writing to a text does not fail.
         writeln!(
             text,
-            "{}  {}  servers {}  tools {}  rate {rate}  ends {end}",
+            "{}  {}  servers {}  tools {}  rate {rate}{}  ends {end}",
             token.id,
             printable(&token.name),
             list(servers),
             list(tools),
+            tool_rates(token),
         )
         .unwrap_or_default();
     }
     output::data(&text)?;
     Ok(Exit::Success)
+}
+
+/// What is said of the rates of single tools, where there are any.
+fn tool_rates(token: &Token) -> String {
+    if token.tool_rates.is_empty() {
+        return String::new();
+    }
+    let rates = token.tool_rates.iter().map(|(tools, rate)| format!("{tools}={rate}"));
+    format!("  tool rates {}", printable(&rates.collect::<Vec<_>>().join(",")))
 }
 
 fn remove(tokens: &Tokens, name: &str, json: bool) -> anyhow::Result<Exit> {

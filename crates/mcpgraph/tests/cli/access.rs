@@ -241,18 +241,30 @@ fn rates_are_kept_per_token_and_per_tool() {
 #[test]
 fn tokens_are_shown_once_and_listed_without_themselves() {
     let world = World::new();
-    let options = ["--servers", "a,b", "--tools", "x__*", "--expires", "30d", "--rate", "10/s"];
-    let token = world.add("ci", &options);
+    let options = "--servers a,b --tools x__* --expires 30d --rate 10/s --tool-rate y__*=5/m";
+    let token = world.add("ci", &options.split(' ').collect::<Vec<_>>());
     for arguments in [&["ls"][..], &["ls", "--json"]] {
         let listed = String::from_utf8(world.tokens(arguments).stdout).unwrap();
         assert!(listed.contains("ci") && listed.contains("x__*"), "{listed}");
+        assert!(listed.contains("y__*") && listed.contains("5/m"), "{listed}");
         assert!(!listed.contains(&token[5..]), "{listed}");
     }
     let listed: Value = serde_json::from_slice(&world.tokens(&["ls", "--json"]).stdout).unwrap();
     assert_eq!(listed["tokens"][0]["servers"], json!(["a", "b"]));
     assert_eq!(world.tokens(&["add", "--name", "ci"]).status.code(), Some(1));
     assert_eq!(world.tokens(&["rm", "nobody"]).status.code(), Some(1));
-    assert_eq!(world.tokens(&["add", "--name", "x", "--rate", "fast"]).status.code(), Some(2));
+    for wrong in [
+        &["--name", "x", "--rate", "fast"][..],
+        &["--name", ""],
+        &["--name", "x", "--servers", ""],
+        &["--name", "x", "--tools", "a,,b"],
+        &["--name", "x", "--expires", "0s"],
+        &["--name", "x", "--expires", "500ms"],
+        &["--name", "x", "--tool-rate", "=5/m"],
+    ] {
+        let output = world.tokens(&[&["add"], wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
     assert_eq!(world.tokens(&["rm", "ci"]).status.code(), Some(0));
 }
 

@@ -38,19 +38,19 @@ Examples:
 As soon as there is a token, a server over HTTP asks everybody for one.")]
 pub(crate) struct AddArgs {
     /// What you call it
-    #[arg(long)]
+    #[arg(long, value_parser = named)]
     pub(crate) name: String,
 
     /// Only these servers; `graph` is the graph's own tools
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = named)]
     pub(crate) servers: Vec<String>,
 
     /// Only tools whose names fit one of these patterns, in which * stands for anything
-    #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = named)]
     pub(crate) tools: Vec<String>,
 
     /// How long it is valid, such as 30d; for ever if not given
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = lifetime)]
     pub(crate) expires: Option<Duration>,
 
     /// How many requests it may make, such as 10/s, 100/m or 1000/h
@@ -62,10 +62,27 @@ pub(crate) struct AddArgs {
     pub(crate) tool_rate: Vec<(String, Rate)>,
 }
 
+/// A name or a pattern. None is not said by an empty text, which grants nothing.
+fn named(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("it is empty; leave the option out, or write a name".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// The end of a token is kept in seconds.
+fn lifetime(text: &str) -> Result<Duration, String> {
+    let time = duration(text)?;
+    if time < Duration::from_secs(1) {
+        return Err("a token is valid for at least a second".to_owned());
+    }
+    Ok(time)
+}
+
 fn tool_rate(text: &str) -> Result<(String, Rate), String> {
     let (pattern, rate) = text
         .rsplit_once('=')
         .ok_or_else(|| "write a pattern and a rate, such as files__write=5/m".to_owned())?;
     let rate = rate.parse().map_err(|error: mcpgraph_access::NotARate| error.to_string())?;
-    Ok((pattern.to_owned(), rate))
+    Ok((named(pattern)?, rate))
 }
