@@ -139,7 +139,10 @@ fn hole(inside: &str, range: Range<usize>) -> Result<Hole, TemplateError> {
         Some((word, name)) => {
             let Some((_, kind)) = KINDS.into_iter().find(|(known, _)| *known == word) else {
                 let words = KINDS.map(|(word, _)| format!("`{word}`")).join(", ");
-                let message = format!("`{word}` is no kind of placeholder; there are {words}");
+                let message = format!(
+                    "`{word}` is no kind of placeholder; there are {words}, and a plain brace, as \
+                     in JSON, is `{{{{`"
+                );
                 return Err(TemplateError { message, range });
             };
             (kind, name)

@@ -52,7 +52,7 @@ pub(crate) fn build(arguments: &Value, dialect: Dialect, rules: &Rules) -> Resul
         None => vec![SelectItem::Wildcard(sqlparser::ast::WildcardAdditionalOptions::default())],
         Some(columns) => texts("select", columns)?
             .iter()
-            .map(|text| part("select", text, dialect, Parser::parse_select_item))
+            .map(|text| part("select", text, dialect, rules, Parser::parse_select_item))
             .collect::<Result<_, _>>()?,
     };
     let mut joined = None;
@@ -68,7 +68,7 @@ pub(crate) fn build(arguments: &Value, dialect: Dialect, rules: &Rules) -> Resul
     if let Some(groups) = given("group_by") {
         let groups = texts("group_by", groups)?
             .iter()
-            .map(|text| part("group_by", text, dialect, Parser::parse_expr))
+            .map(|text| part("group_by", text, dialect, rules, Parser::parse_expr))
             .collect::<Result<_, _>>()?;
         select.group_by = GroupByExpr::Expressions(groups, Vec::new());
     }
@@ -76,7 +76,8 @@ pub(crate) fn build(arguments: &Value, dialect: Dialect, rules: &Rules) -> Resul
         None => Box::new(SetExpr::Select(select)),
         Some(joined) => joined.to(select),
     };
-    query.order_by = given("order_by").map(|order| order_by(order, dialect)).transpose()?.flatten();
+    query.order_by =
+        given("order_by").map(|order| order_by(order, dialect, rules)).transpose()?.flatten();
     let limit = Expr::value(Literal::Number(limit(given("limit"))?.to_string(), false));
     query.limit_clause =
         Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by: Vec::new() });
@@ -132,7 +133,7 @@ fn set_table(select: &mut Select, parts: &[String]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn order_by(given: &Value, dialect: Dialect) -> Result<Option<OrderBy>, Refusal> {
+fn order_by(given: &Value, dialect: Dialect, rules: &Rules) -> Result<Option<OrderBy>, Refusal> {
     let items = match given {
         Value::Array(items) => items.to_vec(),
         single => vec![single.clone()],
@@ -141,7 +142,7 @@ fn order_by(given: &Value, dialect: Dialect) -> Result<Option<OrderBy>, Refusal>
         return Ok(None);
     }
     few("order_by", items.len())?;
-    let orders = items.iter().map(|item| order(item, dialect));
+    let orders = items.iter().map(|item| order(item, dialect, rules));
     Ok(Some(OrderBy {
         kind: OrderByKind::Expressions(orders.collect::<Result<_, _>>()?),
         interpolate: None,
@@ -149,7 +150,7 @@ fn order_by(given: &Value, dialect: Dialect) -> Result<Option<OrderBy>, Refusal>
 }
 
 /// `"column"`, `"column desc"`, or `{column, direction}`.
-fn order(item: &Value, dialect: Dialect) -> Result<OrderByExpr, Refusal> {
+fn order(item: &Value, dialect: Dialect, rules: &Rules) -> Result<OrderByExpr, Refusal> {
     let (column, direction) = match item {
         Value::String(text) => match text.trim().rsplit_once(char::is_whitespace) {
             Some((column, word)) if direction(word).is_some() => {
@@ -172,7 +173,7 @@ fn order(item: &Value, dialect: Dialect) -> Result<OrderByExpr, Refusal> {
         }
         other => return Err(not("order_by", "texts or objects", other)),
     };
-    let expr = part("order_by", &column, dialect, Parser::parse_expr)?;
+    let expr = part("order_by", &column, dialect, rules, Parser::parse_expr)?;
     let options = OrderByOptions { sort: direction, nulls_first: None };
     Ok(OrderByExpr { expr, options, with_fill: None })
 }

@@ -4,13 +4,15 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, ObjectName, ObjectNamePart, Query, Select, SetExpr, Statement,
-    Value, ValueWithSpan, Visit as _, Visitor,
+    BinaryOperator, Expr, Function, ObjectName, ObjectNamePart, Query, Select, SetExpr,
+    Spanned as _, Statement, Value, ValueWithSpan, Visit, Visitor,
 };
 use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Span;
 
 use super::Dialect;
 use super::functions::is_common;
+use super::words::offset_of;
 
 /// How deep a statement may nest.
 pub(super) const MAX_NESTING: usize = 50;
@@ -77,11 +79,39 @@ pub(super) fn check_tree(statement: &Statement, rules: &Rules) -> Result<(), Sta
             return Err(StatementError::new(format!("`{word}` is not allowed{hint}")));
         }
     }
-    let mut walk = Walk { rules, queries: 0 };
-    match statement.visit(&mut walk) {
+    match statement.visit(&mut Walk { rules, queries: 0 }) {
         ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(message) => Err(StatementError::new(message)),
+        ControlFlow::Break(refused) => Err(StatementError::new(refused.message)),
     }
+}
+
+/// Checks a piece of a statement, read from a text, so that what is refused has its place there.
+pub(super) fn check_part(
+    piece: &impl Visit,
+    text: &str,
+    rules: &Rules,
+) -> Result<(), StatementError> {
+    // The SELECT that it is a piece of is the first.
+    match piece.visit(&mut Walk { rules, queries: 1 }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(Refused { message, span }) => {
+            let start = span.start;
+            let is_known = start.line > 0;
+            let offset = is_known.then(|| offset_of(text, start.line, start.column));
+            Err(StatementError { message, offset })
+        }
+    }
+}
+
+/// What a walk through a tree came upon.
+struct Refused {
+    message: String,
+    /// Where it begins; empty where the parser does not say.
+    span: Span,
+}
+
+fn refuse(message: impl Into<String>, span: Span) -> ControlFlow<Refused> {
+    ControlFlow::Break(Refused { message: message.into(), span })
 }
 
 struct Walk<'r> {
@@ -90,51 +120,52 @@ struct Walk<'r> {
 }
 
 impl Visitor for Walk<'_> {
-    type Break = String;
+    type Break = Refused;
 
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<String> {
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Refused> {
         self.queries += 1;
         if let Some(built) = &self.rules.built
             && self.queries > 1
             && !built.subqueries
         {
-            return ControlFlow::Break(
-                "a SELECT inside of the SELECT is not allowed; `allow_subqueries` allows it".into(),
+            return refuse(
+                "a SELECT inside of the SELECT is not allowed; `allow_subqueries` allows it",
+                query.span(),
             );
         }
         if !query.locks.is_empty() && !self.rules.write {
-            return ControlFlow::Break("a SELECT that locks rows is not allowed".to_owned());
+            return refuse("a SELECT that locks rows is not allowed", query.span());
         }
         self.body(&query.body)
     }
 
-    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<String> {
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Refused> {
         if select.into.is_some() {
-            return ControlFlow::Break("`INTO` would create a table".to_owned());
+            return refuse("`INTO` would create a table", select.span());
         }
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Refused> {
         match expr {
             Expr::Function(function) => self.function(function),
             // An operator that is named may be anything, just like a function.
             Expr::BinaryOp { op: BinaryOperator::PGCustomBinaryOperator(_), .. }
                 if self.rules.built.is_some() =>
             {
-                ControlFlow::Break("`OPERATOR` is not allowed".to_owned())
+                refuse("`OPERATOR` is not allowed", expr.span())
             }
             _ => ControlFlow::Continue(()),
         }
     }
 
-    fn pre_visit_value(&mut self, value: &ValueWithSpan) -> ControlFlow<String> {
+    fn pre_visit_value(&mut self, value: &ValueWithSpan) -> ControlFlow<Refused> {
         let is_plain = matches!(
             value.value,
             Value::Number(..) | Value::SingleQuotedString(_) | Value::Boolean(_) | Value::Null
         );
         if self.rules.built.is_some() && !is_plain {
-            return ControlFlow::Break(format!("`{}` is no plain value", value.value));
+            return refuse(format!("`{}` is no plain value", value.value), value.span);
         }
         ControlFlow::Continue(())
     }
@@ -142,15 +173,14 @@ impl Visitor for Walk<'_> {
 
 impl Walk<'_> {
     /// What a query is made of.
-    fn body(&self, body: &SetExpr) -> ControlFlow<String> {
+    fn body(&self, body: &SetExpr) -> ControlFlow<Refused> {
         match body {
             SetExpr::Select(_) | SetExpr::Query(_) => ControlFlow::Continue(()),
             SetExpr::Values(_) if self.rules.built.is_none() => ControlFlow::Continue(()),
             SetExpr::SetOperation { op, left, right, .. } => {
                 if !self.rules.union {
-                    return ControlFlow::Break(format!(
-                        "`{op}` is not allowed; `allow_union` allows it"
-                    ));
+                    let message = format!("`{op}` is not allowed; `allow_union` allows it");
+                    return refuse(message, right.span());
                 }
                 self.body(left)?;
                 self.body(right)
@@ -161,12 +191,12 @@ impl Walk<'_> {
             other => {
                 let text = other.to_string();
                 let word = text.split(' ').next().unwrap_or_default();
-                ControlFlow::Break(format!("`{word}` is not a SELECT"))
+                refuse(format!("`{word}` is not a SELECT"), other.span())
             }
         }
     }
 
-    fn function(&self, function: &Function) -> ControlFlow<String> {
+    fn function(&self, function: &Function) -> ControlFlow<Refused> {
         let Some(built) = &self.rules.built else { return ControlFlow::Continue(()) };
         let name = plain_name(&function.name);
         let is_allowed = name.as_ref().is_some_and(|name| {
@@ -176,10 +206,11 @@ impl Walk<'_> {
         if is_allowed {
             return ControlFlow::Continue(());
         }
-        ControlFlow::Break(format!(
+        let message = format!(
             "the function `{}` is not among the common ones; `allow_functions` can name it",
             function.name
-        ))
+        );
+        refuse(message, function.name.span())
     }
 }
 

@@ -1,26 +1,28 @@
 //! Pieces of a statement that arguments give.
 
-use sqlparser::ast::{Expr, Select, SetExpr};
+use sqlparser::ast::{Expr, Select, SetExpr, Visit};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::Dialect;
-use super::check::{MAX_NESTING, Rules, StatementError};
+use super::check::{MAX_NESTING, Rules, StatementError, check_part};
 use super::words::{offset_of, tokens};
 use crate::fill::Refusal;
 
 /// A piece: all of the text, and only that.
-pub(super) fn part<T>(
+pub(super) fn part<T: Visit>(
     name: &str,
     text: &str,
     dialect: Dialect,
+    rules: &Rules,
     parse: impl FnOnce(&mut Parser<'static>) -> Result<T, ParserError>,
 ) -> Result<T, Refusal> {
     let text = Argument { name, text, dialect };
     let mut parser = text.parser(text.tokens()?);
     let parsed = text.read(&mut parser, parse)?;
     text.end(&parser)?;
+    text.check(&parsed, rules)?;
     Ok(parsed)
 }
 
@@ -36,6 +38,7 @@ pub(super) fn condition(
     let all = text.tokens()?;
     let mut parser = text.parser(all.clone());
     let condition = text.read(&mut parser, Parser::parse_expr)?;
+    text.check(&condition, rules)?;
     let next = parser.peek_token();
     if !is_set_operator(&next.token) {
         text.end(&parser)?;
@@ -99,6 +102,11 @@ impl Argument<'_> {
         parse: impl FnOnce(&mut Parser<'static>) -> Result<T, ParserError>,
     ) -> Result<T, Refusal> {
         parse(parser).map_err(|error| self.refused(StatementError::new(error.to_string())))
+    }
+
+    /// What was read may stand in the statement.
+    fn check(&self, piece: &impl Visit, rules: &Rules) -> Result<(), Refusal> {
+        check_part(piece, self.text, rules).map_err(|error| self.refused(error))
     }
 
     /// Nothing follows what was read.

@@ -144,9 +144,11 @@ pub(super) fn tokens(text: &str, dialect: Dialect) -> Result<Vec<TokenWithSpan>,
         let message = format!("it has the character U+{:04X} in it", u32::from(found));
         return Err(StatementError { message, offset: Some(offset) });
     }
-    let tokens = Tokenizer::new(dialect.grammar(), text)
-        .tokenize_with_location()
-        .map_err(|error| StatementError { message: error.message, offset: None })?;
+    let tokens =
+        Tokenizer::new(dialect.grammar(), text).tokenize_with_location().map_err(|error| {
+            let at = offset_of(text, error.location.line, error.location.column);
+            StatementError { message: error.message, offset: Some(at) }
+        })?;
     for token in &tokens {
         if let Some(why) = refusal(&token.token, dialect) {
             let offset = offset_of(text, token.span.start.line, token.span.start.column);
