@@ -2,8 +2,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcpgraph_command::Backend;
+use mcpgraph_diagnostics::Secrets;
 use mcpgraph_outbound::OutboundError;
-use mcpgraph_value::Value;
+use mcpgraph_value::{Map, Value};
 
 /// Why a command has no result.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,8 +47,12 @@ impl CommandError {
         self
     }
 
+    /// The error as others may see it: it names the backend, and shows none of its secrets, which
+    /// the other side may have repeated.
     pub(crate) fn of(mut self, backend: &Backend) -> Self {
         self.backend = Some(format!("{} ({})", backend.name, backend.kind.name()).into());
+        self.message = backend.secrets.hide(&self.message);
+        self.data = self.data.map(|data| hidden(data, &backend.secrets));
         self
     }
 
@@ -58,6 +63,25 @@ impl CommandError {
                 "the answer is larger than max_output_bytes ({limit}); ask for less, or raise it"
             ),
         )
+    }
+}
+
+/// A value without the secrets in its texts.
+fn hidden(value: Value, secrets: &Secrets) -> Value {
+    match value {
+        Value::String(text) if secrets.are_in(&text) => Value::from(secrets.hide(&text)),
+        Value::Array(items) => {
+            let items = items.iter().map(|item| hidden(item.clone(), secrets));
+            Value::from(items.collect::<Vec<_>>())
+        }
+        Value::Object(members) => {
+            let mut shown = Map::with_capacity(members.len());
+            for (key, member) in members.iter() {
+                shown.insert(secrets.hide(key), hidden(member.clone(), secrets));
+            }
+            Value::from(shown)
+        }
+        other => other,
     }
 }
 

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mcpgraph_command::{Answer, Backend, BackendKind, Command, Request};
+use mcpgraph_programs::Reaper;
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 
@@ -43,8 +44,9 @@ pub struct Limits {
 }
 
 /// All backends of a process.
-#[derive(Default)]
 pub struct Backends {
+    /// Ends programs when this process is killed.
+    reaper: Option<Reaper>,
     /// The carriers that were used last, the latest at the end.
     carriers: Mutex<Vec<Known>>,
 }
@@ -58,9 +60,10 @@ const MAX_CARRIERS: usize = 64;
 const LONGEST: Duration = Duration::from_hours(24);
 
 impl Backends {
-    /// No backends yet; each is made when it is first used.
-    pub fn new() -> Self {
-        Self::default()
+    /// No backends yet; each is made when it is first used. The reaper ends the programs they
+    /// start when this process is killed and cannot.
+    pub fn new(reaper: Option<Reaper>) -> Self {
+        Self { reaper, carriers: Mutex::default() }
     }
 
     /// Carries out a command.
@@ -96,9 +99,11 @@ impl Backends {
         }
         let carrier: Arc<dyn Carrier> = match &backend.kind {
             BackendKind::EdgeLake { url } => Arc::new(edgelake::EdgeLake::new(url)?),
-            BackendKind::Process { cwd, env } => {
-                Arc::new(process::Process { cwd: cwd.clone(), env: env.clone() })
-            }
+            BackendKind::Process { cwd, env } => Arc::new(process::Process {
+                cwd: cwd.clone(),
+                env: env.clone(),
+                reaper: self.reaper.clone(),
+            }),
             BackendKind::Http { headers, allow_hosts } => {
                 Arc::new(http::Http::new(headers.clone(), allow_hosts)?)
             }

@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use async_trait::async_trait;
 use mcpgraph_command::{Answer, Request};
+use mcpgraph_programs::{Reaper, Registration, why_not_started};
 use mcpgraph_value::{Map, Value};
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -16,21 +17,26 @@ use crate::{Carrier, CommandError, ErrorKind, Limits, not_for};
 const ENVIRONMENT: [&str; 9] =
     ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT", "PATHEXT"];
 
-/// How much of what a program complains about is kept.
+/// How much of what a program complains about is kept: the end, where the reason stands.
 const MAX_COMPLAINT: usize = 8 * 1024;
 
 pub(crate) struct Process {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) env: Vec<(String, String)>,
+    pub(crate) reaper: Option<Reaper>,
 }
 
-/// A running program; its group dies with this value.
-struct Running(Box<dyn ChildWrapper>);
+/// A running program; its group dies with this value, or with us.
+struct Running {
+    child: Box<dyn ChildWrapper>,
+    /// Keeps the group on the list of what dies with us.
+    _registration: Option<Registration>,
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
         // One that has ended cannot be killed, and need not be.
-        drop(self.0.start_kill());
+        drop(self.child.start_kill());
     }
 }
 
@@ -44,29 +50,25 @@ impl Carrier for Process {
             return Err(not_for("programs"));
         };
         let mut running = self.start(program, arguments, stdin.is_some())?;
-        let (stdout, stderr) = (running.0.stdout().take(), running.0.stderr().take());
-        let input = running.0.stdin().take();
+        let (stdout, stderr) = (running.child.stdout().take(), running.child.stderr().take());
+        let input = running.child.stdin().take();
         let write = async {
             if let (Some(mut pipe), Some(text)) = (input, stdin) {
                 // A program that does not read to the end is free to do so.
                 drop(pipe.write_all(text.as_bytes()).await);
                 drop(pipe.shutdown().await);
             }
+            Ok(())
         };
         // Whoever hears too much stops listening, and the program is ended.
-        let said = read(stdout, limits.bytes + 1);
-        let complaint = read(stderr, MAX_COMPLAINT);
-        let ((), said, complaint) = tokio::join!(write, said, complaint);
-        if said.len() > limits.bytes {
-            return Err(CommandError::too_large(limits.bytes));
-        }
-        let status = running.0.wait().await.map_err(|error| {
+        let complaint = async { Ok(read_end(stderr).await) };
+        let ((), said, complaint) = tokio::try_join!(write, read(stdout, limits.bytes), complaint)?;
+        let status = running.child.wait().await.map_err(|error| {
             CommandError::new(
                 ErrorKind::Failed,
                 format!("`{program}` cannot be waited for: {error}"),
             )
         })?;
-        let complaint = String::from_utf8_lossy(&complaint).trim().to_owned();
         match status.code() {
             Some(code) if success_codes.contains(&code) => {
                 Ok(Answer::Printed(String::from_utf8_lossy(&said).into_owned()))
@@ -101,21 +103,46 @@ impl Process {
         command.wrap(process_wrap::tokio::ProcessGroup::leader());
         #[cfg(windows)]
         command.wrap(process_wrap::tokio::JobObject);
-        command.spawn().map(Running).map_err(|error| {
-            let message = format!("`{program}` cannot be started: {error}");
+        let child = command.spawn().map_err(|error| {
+            let reason = why_not_started(&error, program, self.cwd.as_deref());
+            let message = format!("`{program}` cannot be started: {reason}");
             CommandError::new(ErrorKind::Unavailable, message)
-        })
+        })?;
+        let reaper = self.reaper.as_ref();
+        let registration = child.id().and_then(|group| Some(reaper?.register(group)));
+        Ok(Running { child, _registration: registration })
     }
 }
 
-/// Reads up to a number of bytes.
-async fn read(pipe: Option<impl AsyncRead + Unpin>, limit: usize) -> Vec<u8> {
+/// Reads everything, unless that is more than a number of bytes.
+async fn read(pipe: Option<impl AsyncRead + Unpin>, limit: usize) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     if let Some(pipe) = pipe {
         // What came until an error is what there is.
-        drop(pipe.take(limit as u64).read_to_end(&mut bytes).await);
+        drop(pipe.take(limit as u64 + 1).read_to_end(&mut bytes).await);
     }
-    bytes
+    if bytes.len() > limit { Err(CommandError::too_large(limit)) } else { Ok(bytes) }
+}
+
+/// Reads everything and keeps the end. A pipe that nobody reads from would stop a program that has
+/// much to complain about, or break it.
+async fn read_end(pipe: Option<impl AsyncRead + Unpin>) -> String {
+    let Some(mut pipe) = pipe else { return String::new() };
+    let mut kept = Vec::new();
+    let mut is_cut = false;
+    while let Ok(1..) = pipe.read_buf(&mut kept).await {
+        // What is left out goes now and then, so that few bytes are moved.
+        if kept.len() > 4 * MAX_COMPLAINT {
+            kept.drain(..kept.len() - MAX_COMPLAINT);
+            is_cut = true;
+        }
+    }
+    if kept.len() > MAX_COMPLAINT {
+        kept.drain(..kept.len() - MAX_COMPLAINT);
+        is_cut = true;
+    }
+    let text = String::from_utf8_lossy(&kept);
+    format!("{}{}", if is_cut { "…" } else { "" }, text.trim())
 }
 
 fn failed(program: &str, code: Option<i32>, complaint: &str) -> CommandError {

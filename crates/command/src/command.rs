@@ -3,6 +3,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use mcpgraph_diagnostics::Secrets;
 use mcpgraph_expr::Pipeline;
 use mcpgraph_value::Value;
 
@@ -39,6 +40,8 @@ pub struct Backend {
     pub name: Arc<str>,
     /// What it is.
     pub kind: BackendKind,
+    /// What of its definition no message may show.
+    pub secrets: Secrets,
 }
 
 /// The kinds of backend.

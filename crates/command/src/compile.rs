@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use mcpgraph_config::model::{self, BackendDef, CommandDef};
 use mcpgraph_config::{Json, Text};
-use mcpgraph_diagnostics::{Code, Diagnostic, Source, Span, codes};
+use mcpgraph_diagnostics::{Code, Diagnostic, Secrets, Source, Span, codes};
 use url::Url;
 
 use crate::command::Plan;
@@ -55,7 +55,11 @@ pub fn compile(
             _ => Output::Auto,
         },
         max_output_bytes: usize::try_from(def.max_output_bytes).unwrap_or(usize::MAX),
-        backend: Arc::new(Backend { name: backend.name.to_arc(), kind }),
+        backend: Arc::new(Backend {
+            name: backend.name.to_arc(),
+            kind,
+            secrets: Secrets::new(backend.masked()),
+        }),
     })
 }
 

@@ -20,4 +20,4 @@ pub(crate) use problems::Problems;
 pub(crate) use procedure::{front_matter, procedure_servers, prompt, prompts};
 pub(crate) use server::mcp_json;
 pub(crate) use test::test_file;
-pub use variables::{FILE_PREFIX, Lookup};
+pub use variables::{FILE_PREFIX, GRAPH_FOLDER, Lookup, OWN_PROGRAM};

@@ -23,7 +23,7 @@ mod text;
 mod tree;
 mod yaml;
 
-pub use decode::{FILE_PREFIX, Lookup};
+pub use decode::{FILE_PREFIX, GRAPH_FOLDER, Lookup, OWN_PROGRAM};
 pub use json::Json;
 pub use keys::NODE_TYPES;
 pub use read::{

@@ -1,9 +1,10 @@
 //! The product for Rust programs: open files, call tools.
 
 use std::fmt;
+use std::process::Command;
 use std::sync::Arc;
 
-use mcpgraph_config::model::{GraphFile, ServerDef, Transport};
+use mcpgraph_config::model::{GraphFile, ServerDef};
 use mcpgraph_diagnostics::{Colour, Diagnostics, to_terminal};
 use mcpgraph_gateway::{Gate, Gateway, Offer};
 use mcpgraph_graph::{Graph, Tool};
@@ -110,7 +111,7 @@ pub struct OpenError {
     pub diagnostics: Diagnostics,
 }
 
-/// The hidden command under which this program ends orphaned servers.
+/// The hidden command under which this program ends orphaned programs.
 pub(crate) const REAPER_COMMAND: &str = "reaper";
 
 impl McpGraph {
@@ -125,7 +126,7 @@ impl McpGraph {
     }
 
     pub(crate) fn new(file: GraphFile, graph: Arc<Graph>, instruments: Instruments) -> Self {
-        let options = upstream_options(&file.servers);
+        let options = upstream_options();
         let world = World::new(Arc::new(Upstreams::new(specs(&file.servers), options)));
         let runtime = Runtime::new(Arc::new(world.clone())).with(instruments.clone());
         let masks = Masks::default();
@@ -208,7 +209,7 @@ impl McpGraph {
 }
 
 /// Who we are to servers, and what ends them with us.
-pub(crate) fn upstream_options(servers: &[ServerDef]) -> UpstreamOptions {
+pub(crate) fn upstream_options() -> UpstreamOptions {
     let info = ClientInfo {
         name: String::from("mcpgraph"),
         title: None,
@@ -216,17 +217,16 @@ pub(crate) fn upstream_options(servers: &[ServerDef]) -> UpstreamOptions {
     };
     // Whether the client at the other end can be asked is found out when a server asks.
     let capabilities = raw(&json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {} }));
-    UpstreamOptions { capabilities, reaper: reaper(servers), ..UpstreamOptions::new(info) }
+    UpstreamOptions { capabilities, reaper: Some(reaper()), ..UpstreamOptions::new(info) }
 }
 
-/// A second process that ends our servers if we are killed; only where there are any to end.
-fn reaper(servers: &[ServerDef]) -> Option<Reaper> {
-    servers
-        .iter()
-        .any(|server| !server.disabled && matches!(server.transport, Transport::Stdio { .. }))
-        .then(|| own_program().and_then(|program| Reaper::start(&program, &[REAPER_COMMAND])))?
-        .inspect_err(|error| tracing::warn!(%error, "servers may outlive a killed mcpgraph"))
-        .ok()
+/// A second process that ends the programs we started if we are killed.
+fn reaper() -> Reaper {
+    Reaper::new(own_program().map(|program| {
+        let mut command = Command::new(program);
+        command.arg(REAPER_COMMAND);
+        command
+    }))
 }
 
 /// The `mcpgraph` command itself. A program that only uses the library has none.

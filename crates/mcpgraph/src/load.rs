@@ -6,7 +6,7 @@ use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
 use mcpgraph_config::model::{Expose, GraphFile, ServerDef};
-use mcpgraph_config::{FILE_PREFIX, Lookup};
+use mcpgraph_config::{FILE_PREFIX, GRAPH_FOLDER, Lookup, OWN_PROGRAM};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, codes};
 use mcpgraph_files::ReadError;
 use mcpgraph_graph::Graph;
@@ -35,12 +35,6 @@ pub struct Loaded {
     /// Everything that is wrong or doubtful.
     pub diagnostics: Diagnostics,
 }
-
-/// The variable that stands for this very program in server definitions.
-const OWN_PROGRAM: &str = "MCPGRAPH_BIN";
-
-/// The variable that stands for the folder of the graph file.
-const GRAPH_FOLDER: &str = "GRAPH_DIR";
 
 impl Files {
     /// Reads, checks and compiles.
@@ -213,12 +207,6 @@ fn read_or(path: &Path, missing: &str) -> Result<Arc<Source>, Diagnostics> {
         let file = path.display().to_string();
         Diagnostic::error(code, error.to_string()).of_file(file).hint(hint).into()
     })
-}
-
-/// Whether a value stands for this program or the folder of a file, which are no secrets.
-pub(crate) fn is_own_value(value: &str, file: &GraphFile) -> bool {
-    let path = Path::new(file.source.name());
-    [OWN_PROGRAM, GRAPH_FOLDER].iter().any(|name| variable(name, path).as_deref() == Some(value))
 }
 
 /// The largest secret that is read from a file: 64 KiB.

@@ -7,8 +7,6 @@ use mcpgraph_journal::Redaction;
 use mcpgraph_runtime::Instruments;
 use parking_lot::Mutex;
 
-use crate::load;
-
 /// The secrets and field names of every version of the files since the program began: a run of an
 /// older version may still be under way.
 #[derive(Default)]
@@ -22,7 +20,7 @@ impl Masks {
         let mut known = self.known.lock();
         let servers = file.servers.iter().flat_map(ServerDef::masked);
         let masked = servers.chain(file.backends.iter().flat_map(BackendDef::masked));
-        known.0.extend(masked.filter(|value| !load::is_own_value(value, file)).map(str::to_owned));
+        known.0.extend(masked.map(str::to_owned));
         known.1.extend(file.redact.iter().map(ToString::to_string));
         instruments.set_redaction(&Redaction {
             secrets: known.0.iter().cloned().collect(),

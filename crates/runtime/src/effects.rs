@@ -99,7 +99,8 @@ impl World {
     /// The world in which these are the other servers; its backends are made when they are first
     /// used.
     pub fn new(upstreams: Arc<Upstreams>) -> Self {
-        Self { upstreams, backends: Arc::new(Backends::new()), hooks: Hooks::default() }
+        let backends = Backends::new(upstreams.reaper().cloned());
+        Self { upstreams, backends: Arc::new(backends), hooks: Hooks::default() }
     }
 }
 

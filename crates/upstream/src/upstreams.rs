@@ -21,7 +21,9 @@ use crate::error::millis;
 use crate::rounds::{MAX_ROUNDS, Questions};
 use crate::server::Server;
 use crate::status::ServerStatus;
-use crate::{CallContext, CallResult, Change, Changed, Specs, UpstreamError, UpstreamOptions};
+use crate::{
+    CallContext, CallResult, Change, Changed, Reaper, Specs, UpstreamError, UpstreamOptions,
+};
 
 /// How many changes wait for a slow listener before the oldest are lost to it.
 const CHANGES: usize = 256;
@@ -61,6 +63,11 @@ impl Upstreams {
         };
         upstreams.replace(specs);
         upstreams
+    }
+
+    /// What ends the servers' processes after us, for others who start programs.
+    pub fn reaper(&self) -> Option<&Reaper> {
+        self.options.reaper.as_ref()
     }
 
     /// The names, in the order of the configuration.

@@ -17,6 +17,12 @@ pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// What the name of a variable begins with that stands for what is in a file.
 pub const FILE_PREFIX: &str = "file:";
 
+/// The variable that stands for this very program.
+pub const OWN_PROGRAM: &str = "MCPGRAPH_BIN";
+
+/// The variable that stands for the folder of the file.
+pub const GRAPH_FOLDER: &str = "GRAPH_DIR";
+
 /// A piece of a text with variables.
 enum Piece<'a> {
     Plain(&'a str),
@@ -69,7 +75,9 @@ impl Expansion<'_> {
                     match (value, default) {
                         (Some(value), _) => {
                             expanded.value.push_str(&value);
-                            if !value.is_empty() {
+                            // Where this program and the file are is no secret.
+                            let is_own = [OWN_PROGRAM, GRAPH_FOLDER].contains(&name);
+                            if !value.is_empty() && !is_own {
                                 expanded.secrets.push(value);
                             }
                         }

@@ -160,8 +160,8 @@ impl CommandDef {
 }
 
 impl BackendDef {
-    /// Everything in the definition that records must mask: what came from the environment, and
-    /// the headers, wherever they came from.
+    /// Everything in the definition that records and messages must not show: what came from the
+    /// environment or from files, and the headers, wherever they came from.
     pub fn masked(&self) -> impl Iterator<Item = &str> {
         let (single, lists): (Vec<&Expanded>, &[(Text, Expanded)]) = match &self.kind {
             BackendKind::EdgeLake { url } | BackendKind::Postgres { url, .. } => (vec![url], &[]),

@@ -18,8 +18,6 @@ mod listen;
 mod options;
 mod params;
 mod process;
-mod reaper;
-mod secrets;
 mod stdio;
 mod subscribe;
 mod transport;
@@ -27,8 +25,8 @@ mod transport;
 pub use connection::Connection;
 pub use error::{ClientError, CloseReason};
 pub use events::{CallEvent, Event, Events, List, NoEvents, Reply};
+pub use mcpgraph_programs::{Reaper, run_reaper};
 pub use options::{
     ClientInfo, ClientOptions, EraChoice, HttpConfig, HttpKind, RequestOptions, StdioConfig,
     TransportConfig, limits,
 };
-pub use reaper::{Reaper, run_reaper};

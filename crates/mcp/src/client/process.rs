@@ -6,12 +6,13 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcpgraph_diagnostics::Secrets;
+use mcpgraph_programs::{Registration, why_not_started};
 use parking_lot::Mutex;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use tokio::io::{AsyncReadExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
-use super::secrets::Secrets;
 use super::{ClientError, Reaper, StdioConfig, limits};
 
 /// How long a process may take to end after it was asked to by a signal.
@@ -67,7 +68,7 @@ const BASIC_ENV: &[&str] = &[
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
     /// Keeps the group on the list of what dies with us.
-    _registration: Option<super::reaper::Registration>,
+    _registration: Option<Registration>,
 }
 
 /// The pipes of a child.
@@ -105,7 +106,9 @@ impl Process {
         command.wrap(process_wrap::tokio::ProcessGroup::leader());
         #[cfg(windows)]
         command.wrap(process_wrap::tokio::JobObject);
-        let mut child = command.spawn().map_err(|error| failed(spawn_reason(&error, config)))?;
+        let mut child = command.spawn().map_err(|error| {
+            failed(why_not_started(&error, &config.command, config.cwd.as_deref()))
+        })?;
         let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
         let registration = child.id().and_then(|id| reaper.map(|reaper| reaper.register(id)));
         // From here on the group dies with this value.
@@ -149,18 +152,6 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
-    }
-}
-
-/// Why a program could not be started, in words that help.
-fn spawn_reason(error: &io::Error, config: &StdioConfig) -> String {
-    match (error.kind(), &config.cwd) {
-        (io::ErrorKind::NotFound, Some(cwd)) if !cwd.is_dir() => {
-            format!("its working directory `{}` does not exist", cwd.display())
-        }
-        (io::ErrorKind::NotFound, _) => "there is no such program in PATH".to_owned(),
-        (io::ErrorKind::PermissionDenied, _) => "it may not be executed".to_owned(),
-        _ => error.to_string(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mcpgraph_diagnostics::Secrets;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
@@ -13,7 +14,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::calls::Calls;
 use super::connection::Link;
 use super::process::{Pipes, Process, Stderr, describe};
-use super::secrets::Secrets;
 use super::transport::Transport;
 use super::{ClientError, ClientOptions, CloseReason, StdioConfig, limits};
 use crate::cancellation;

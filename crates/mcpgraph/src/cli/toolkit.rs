@@ -17,11 +17,13 @@ pub(super) fn serve(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<E
     let files = files.files()?;
     let loaded = files.load();
     output::diagnostics(&loaded.diagnostics);
-    let Some(file) = loaded.file else { return Ok(Exit::of(&loaded.diagnostics)) };
+    if loaded.file.is_none() {
+        return Ok(Exit::of(&loaded.diagnostics));
+    }
     let watch = Watch::start(history, false);
     block_on(Threads::One, async move {
         let documents = OnDisk::new(files, watch.instruments());
-        let options = upstream_options(&file.servers);
+        let options = upstream_options();
         let toolkit = Toolkit::new(Arc::new(documents), options, watch.instruments());
         let outcome = serve::over_stdio(Arc::clone(&toolkit) as _).await;
         toolkit.close().await;

@@ -4,6 +4,7 @@
 mod edgelake;
 mod local;
 mod postgres;
+mod programs;
 mod seen;
 
 use serde_json::{Value, json};

@@ -7,9 +7,9 @@ use http::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE,
 };
 use http::{Method, StatusCode};
+use mcpgraph_diagnostics::Secrets;
 use reqwest::{Response, Url};
 
-use super::super::secrets::Secrets;
 use super::super::{ClientError, ClientOptions, HttpConfig};
 use super::event_stream::EventStream;
 use crate::header;

@@ -124,6 +124,17 @@ tools:
         failed(&mut served, "query", json!({"table": "items", "where": "1=1; DROP TABLE items"}));
     assert!(said.contains("another would begin (here: `1=1⟨here⟩; DROP TABLE items`)"), "{said}");
     assert_eq!(code, "MG0420");
+    for (given, place) in [
+        ("id IN (SELECT 1)", "`allow_subqueries` allows it (here: `id IN (⟨here⟩SELECT 1)`)"),
+        ("1 < random()", "`allow_functions` can name it (here: `1 < ⟨here⟩random()`)"),
+        ("id = 1 /* x", "(here: `id = 1 /* x⟨here⟩`)"),
+    ] {
+        let (said, _) = failed(&mut served, "query", json!({"table": "items", "where": given}));
+        assert!(
+            said.contains("the argument `where` is refused: ") && said.contains(place),
+            "{said}"
+        );
+    }
     let (said, code) = failed(&mut served, "query", json!({"table": "items", "database": "shop"}));
     assert!(said.contains("the argument `database` is for EdgeLake"), "{said}");
     assert_eq!(code, "MG0420");
@@ -161,6 +172,7 @@ fn statements_that_change_are_refused_when_the_file_is_read() {
         ("WITH t AS (SELECT 1) INSERT INTO u SELECT * FROM t", "MG0147"),
         ("SELECT * FROM t WHERE a = '{a}'", "MG0142"),
         ("SELECT {", "MG0140"),
+        ("SELECT {\"a\": 1}", "a plain brace, as in JSON, is `{{`"),
     ] {
         let tool = json!({
             "backend": {"sqlite": {"path": "x.db"}},
@@ -208,6 +220,8 @@ fn service() -> String {
             let body = request.split("\r\n\r\n").nth(1).unwrap_or_default().to_owned();
             let (status, answer) = if line.contains("/missing") {
                 ("404 Not Found", json!({"error": "no such item"}))
+            } else if line.contains("/broken") {
+                ("500 Internal Server Error", json!({"you said": request}))
             } else {
                 let key = request.lines().find_map(|line| line.strip_prefix("x-key: "));
                 ("200 OK", json!({"line": line, "body": body, "key": key}))
@@ -228,7 +242,7 @@ fn http_services_are_asked_with_every_part_encoded() {
     let address = service();
     let text = format!(
         r#"
-backend: {{ http: {{ url: "http://{address}/v1", headers: {{ x-key: secret }}, allow_hosts: ["{address}"] }} }}
+backend: {{ http: {{ url: "http://{address}/v1", headers: {{ x-key: secret, x-token: Bearer abcdefgh1234 }}, allow_hosts: ["{address}"] }} }}
 tools:
   - name: item
     command: {{ url: "/items/{{id}}?full={{full}}" }}
@@ -254,6 +268,9 @@ tools:
     assert!(said.contains("the service answered 404") && said.contains("no such item"), "{said}");
     assert_eq!(code, "MG0421");
     assert_eq!(failed(&mut served, "item", json!({"id": "..", "full": 1})).1, "MG0420");
+    // What we said of ourselves is not repeated to the caller.
+    let answer = served.call("item", json!({"id": "broken", "full": 1})).to_string();
+    assert!(answer.contains("x-token: [hidden]") && !answer.contains("abcdefgh"), "{answer}");
 
     // The same service that nobody named is not reached.
     let mut unnamed = serve(&text.replace(&format!(", allow_hosts: [\"{address}\"]"), ""));

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -15,38 +14,68 @@ use parking_lot::Mutex;
 /// A handle to the process that ends our children after our own death.
 #[derive(Clone, Debug)]
 pub struct Reaper {
-    child: Arc<Mutex<Child>>,
+    state: Arc<Mutex<State>>,
+}
+
+/// How the second process stands.
+#[derive(Debug)]
+enum State {
+    /// There was nothing to end yet; this is what will be started, or why it cannot be.
+    Idle(io::Result<Command>),
+    Running(Child),
+    /// It could not be started, which has been said.
+    Failed,
 }
 
 /// An entry on the reaper's list, taken off when dropped.
-pub(super) struct Registration {
+pub struct Registration {
     reaper: Reaper,
     group: u32,
 }
 
 impl Reaper {
-    /// Starts `program`, which must call [`run_reaper`] when given `args`.
-    pub fn start(program: &Path, args: &[&str]) -> io::Result<Self> {
-        let mut command = Command::new(program);
-        command.args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // A signal from the terminal is for us; the reaper must outlive us.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        Ok(Self { child: Arc::new(Mutex::new(command.spawn()?)) })
+    /// A reaper that is started once there is something to end. The program must call
+    /// [`run_reaper`]; where there is none, that is said once it would be needed.
+    pub fn new(program: io::Result<Command>) -> Self {
+        Self { state: Arc::new(Mutex::new(State::Idle(program))) }
     }
 
     /// Puts a group on the list.
-    pub(super) fn register(&self, group: u32) -> Registration {
+    pub fn register(&self, group: u32) -> Registration {
         self.tell('+', group);
         Registration { reaper: self.clone(), group }
     }
 
     /// Writes a line of a few bytes, which a pipe takes at once.
     fn tell(&self, sign: char, group: u32) {
-        let mut child = self.child.lock();
+        let mut state = self.state.lock();
+        if let State::Idle(program) = &mut *state {
+            *state = start(program);
+        }
+        let State::Running(child) = &mut *state else { return };
         let Some(stdin) = child.stdin.as_mut() else { return };
         if let Err(error) = stdin.write_all(format!("{sign}{group}\n").as_bytes()) {
             tracing::debug!(%error, "the reaper is gone");
+        }
+    }
+}
+
+fn start(program: &mut io::Result<Command>) -> State {
+    let started = match program {
+        Ok(command) => {
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+            // A signal from the terminal is for us; the reaper must outlive us.
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(command, 0);
+            command.spawn().map_err(|error| error.to_string())
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    match started {
+        Ok(child) => State::Running(child),
+        Err(error) => {
+            tracing::warn!(error, "programs may outlive a killed mcpgraph");
+            State::Failed
         }
     }
 }
@@ -111,14 +140,25 @@ mod tests {
     fn the_list_is_kept_up_to_date() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let script = format!("cat > {}", file.path().display());
-        let reaper = Reaper::start(Path::new("sh"), &["-c", &script]).unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]);
+        let reaper = Reaper::new(Ok(shell));
         drop(reaper.register(4_000_000));
-        let registration = reaper.register(4_000_001);
+        let _registration = reaper.register(4_000_001);
         // What is seen when this process dies: the end of the pipe.
-        drop(reaper.child.lock().stdin.take());
-        reaper.child.lock().wait().unwrap();
-        drop(registration);
+        let State::Running(child) = &mut *reaper.state.lock() else { panic!("it was needed") };
+        drop(child.stdin.take());
+        child.wait().unwrap();
         let lines = std::fs::read_to_string(file.path()).unwrap();
         assert_eq!(lines, "+4000000\n-4000000\n+4000001\n");
+    }
+
+    #[test]
+    fn it_is_started_when_it_is_needed_or_not_at_all() {
+        let idle = Reaper::new(Ok(Command::new("cat")));
+        assert!(matches!(&*idle.state.lock(), State::Idle(_)));
+        let none = Reaper::new(Err(io::Error::other("no program")));
+        drop(none.register(4_000_000));
+        assert!(matches!(&*none.state.lock(), State::Failed));
     }
 }

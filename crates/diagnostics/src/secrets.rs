@@ -1,18 +1,22 @@
 //! Keeps configured values out of messages and logs.
 
+use std::fmt;
+
 /// The values that must not be shown: those of environment variables and headers.
-#[derive(Clone, Default)]
-pub(super) struct Secrets(Vec<String>);
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets(Vec<String>);
 
 impl Secrets {
     /// Values shorter than this are words that any text may contain.
     const SHORTEST: usize = 8;
 
     /// Remembers what must not be shown.
-    pub(super) fn new<'a>(values: impl Iterator<Item = &'a String>) -> Self {
+    pub fn new<'a, T: AsRef<str> + ?Sized + 'a>(values: impl IntoIterator<Item = &'a T>) -> Self {
         let mut values: Vec<String> = values
+            .into_iter()
+            .map(AsRef::as_ref)
             // `Bearer abc`: the token alone must not be shown either.
-            .flat_map(|value| std::iter::once(value.as_str()).chain(value.split_whitespace()))
+            .flat_map(|value| std::iter::once::<&str>(value).chain(value.split_whitespace()))
             .filter(|value| value.len() >= Self::SHORTEST)
             .map(str::to_owned)
             .collect();
@@ -22,8 +26,13 @@ impl Secrets {
         Self(values)
     }
 
+    /// Whether one of them is in a text.
+    pub fn are_in(&self, text: &str) -> bool {
+        self.0.iter().any(|value| text.contains(value.as_str()))
+    }
+
     /// The text without them.
-    pub(super) fn hide(&self, text: &str) -> String {
+    pub fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, value| {
             if text.contains(value.as_str()) {
                 text.replace(value.as_str(), "[hidden]")
@@ -34,14 +43,19 @@ impl Secrets {
     }
 }
 
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} values", self.0.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn configured_values_are_hidden() {
-        let values = ["Bearer abcdefgh1234".to_owned(), "short".to_owned(), "abcdefgh".to_owned()];
-        let secrets = Secrets::new(values.iter());
+        let secrets = Secrets::new(["Bearer abcdefgh1234", "short", "abcdefgh"]);
         assert_eq!(
             secrets.hide("short: Bearer abcdefgh1234, abcdefgh1234 and abcdefgh"),
             "short: [hidden], [hidden] and [hidden]"
