@@ -79,7 +79,7 @@ tools:
 #[test]
 fn the_reason_is_told_why_a_program_did_not_start() {
     let mut served = serve(
-        r#"
+        r"
 backends:
   here: { process: {} }
   nowhere: { process: { cwd: /no/such/folder } }
@@ -90,7 +90,7 @@ tools:
     command: { backend: here, argv: [/no/such/program] }
   - name: path
     command: { backend: here, argv: [there-is-no-such-program] }
-"#,
+",
     );
     for (tool, reason) in [
         (
