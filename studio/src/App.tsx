@@ -113,14 +113,16 @@ function useServer() {
   }, [run]);
   const isStored = useIsStored();
   const isRead = useDocument((state) => state.document !== null);
+  const first = useDocument((state) => state.document?.tools[0]?.name);
   useEffect(() => {
-    const { document, refresh } = useDocument.getState();
-    const first = document?.tools[0]?.name;
     if (tool === null && first !== undefined && screen === 'graph') {
       useLocation.getState().go({ tool: first });
-    } else if (tool !== null && isRead && (screen === 'graph' || screen === 'workflows')) {
+    }
+  }, [tool, screen, first]);
+  useEffect(() => {
+    if (tool !== null && isRead && (screen === 'graph' || screen === 'workflows')) {
       if (isStored) void useWorkflow.getState().open(tool);
-      else refresh();
+      else useDocument.getState().refresh();
     }
   }, [tool, screen, isStored, isRead]);
   useEffect(() => {

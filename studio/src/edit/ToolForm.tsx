@@ -11,11 +11,6 @@ export function ToolForm({ view }: { view: GraphView }) {
   const { change, edit } = useDocument();
   const [error, setError] = useState<string | null>(null);
   const { definition } = view;
-  const remove = async () => {
-    if (!(await edit({ op: 'delete', tool: view.name }))) return;
-    const { document, open } = useDocument.getState();
-    await open(document?.tools[0]?.name ?? null);
-  };
   const put = (key: string, value: Json) => void change((now) => ({ ...now, [key]: value }));
   return (
     <div className="stack">
@@ -41,7 +36,11 @@ export function ToolForm({ view }: { view: GraphView }) {
       />
       {error && <p className="callout bad">{error}</p>}
       <div className="row">
-        <Button icon="trash" look="danger" onClick={() => void remove()}>
+        <Button
+          icon="trash"
+          look="danger"
+          onClick={() => void edit({ op: 'delete', tool: view.name })}
+        >
           Delete the tool
         </Button>
       </div>

@@ -65,3 +65,8 @@ export function fileName(path: string): string {
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
+
+/** Whether a file in YAML says nothing: it has no lines, or only comments. */
+export function isBlank(text: string): boolean {
+  return text.split('\n').every((line) => /^\s*(#.*)?$/.test(line));
+}

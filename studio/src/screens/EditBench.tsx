@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { GraphView } from '../api/types';
 import { NodeForm } from '../edit/NodeForm';
 import { Toolbar } from '../panels/Toolbar';
@@ -7,11 +7,14 @@ import { useCanvasEdits, useEditor } from '../state/editor';
 import { formOf } from '../state/following';
 import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
+import { usePreferences } from '../state/preferences';
 import { Tabs } from '../ui/Tabs';
 import { Workbench } from './Workbench';
 
 interface Props {
-  view: GraphView;
+  view: GraphView | null;
+  /** What is shown while there is no graph. */
+  empty: ReactNode;
   drawing: Drawing;
   /** What the panel beside the graph is called. */
   label: string;
@@ -25,7 +28,7 @@ interface Props {
 const NODE = 'node';
 
 /** A graph that can be changed, with its forms beside it. */
-export function EditBench({ view, drawing, label, tabs, nodeForm, onRun }: Props) {
+export function EditBench({ view, empty, drawing, label, tabs, nodeForm, onRun }: Props) {
   const editor = useEditor();
   const { grammar } = editor;
   const edits = useCanvasEdits();
@@ -41,7 +44,13 @@ export function EditBench({ view, drawing, label, tabs, nodeForm, onRun }: Props
       }),
     [onRun, home],
   );
-  useKeys({ run, editor });
+  const hasText = view !== null || editor.isOpen;
+  useKeys({ run, editor: hasText ? editor : null });
+  // Whoever mended the text goes on in it, with the graph beside it.
+  const needsText = view === null && hasText && !editor.isReadable;
+  useEffect(() => {
+    if (needsText) usePreferences.getState().set({ showsText: true });
+  }, [needsText]);
   const isKept = tab !== home && tab !== NODE;
   const selected = isKept ? tab : node === null ? home : NODE;
   const [first, ...others] = tabs.map(({ id, label }) => ({ id, label }));
@@ -50,6 +59,9 @@ export function EditBench({ view, drawing, label, tabs, nodeForm, onRun }: Props
   return (
     <Workbench
       view={view}
+      empty={empty}
+      hasText={hasText}
+      needsText={needsText}
       grammar={grammar}
       edits={edits}
       drawing={drawing}
@@ -65,7 +77,7 @@ export function EditBench({ view, drawing, label, tabs, nodeForm, onRun }: Props
               if (id === home) go({ node: null });
             }}
           >
-            {selected === NODE && node !== null
+            {view !== null && selected === NODE && node !== null
               ? (nodeForm ?? <NodeForm key={formOf(node)} view={view} id={node} />)
               : tabs.find(({ id }) => id === selected)?.content}
           </Tabs>

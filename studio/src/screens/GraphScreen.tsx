@@ -36,9 +36,8 @@ export function GraphScreen() {
     [begin, name, summary],
   );
 
-  const { view } = editor;
-  if (!view || !summary) return <NoGraph />;
-  const form = (
+  const view = summary ? editor.view : null;
+  const form = summary && (
     <RunPanel
       key={summary.name}
       tool={summary}
@@ -50,14 +49,15 @@ export function GraphScreen() {
   return (
     <EditBench
       view={view}
+      empty={<NoGraph />}
       drawing={drawing}
       label="Run and edit"
       tabs={[
         { id: 'run', label: 'Run', content: form },
-        { id: 'tool', label: 'Tool', content: <ToolForm view={view} /> },
+        { id: 'tool', label: 'Tool', content: view && <ToolForm view={view} /> },
       ]}
-      nodeForm={hasNodes(view) ? undefined : <CommandToolForm view={view} />}
-      onRun={askToRun}
+      nodeForm={view && !hasNodes(view) ? <CommandToolForm view={view} /> : undefined}
+      onRun={view ? askToRun : undefined}
     />
   );
 }

@@ -1,9 +1,7 @@
-import { TextPane } from '../edit/TextPane';
 import { exampleTool } from '../model/starters';
 import { useDialogs } from '../state/dialogs';
 import { useDocument } from '../state/document';
 import { useEditor } from '../state/editor';
-import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
 import { usePreferences } from '../state/preferences';
 import { Button } from '../ui/Button';
@@ -13,8 +11,7 @@ import { Empty } from '../ui/Empty';
 export function NoGraph() {
   const { document, failure, load } = useDocument();
   const tool = useLocation((location) => location.tool);
-  const showsText = usePreferences((state) => state.showsText);
-  useKeys({ editor: useEditor() });
+  const { isReadable } = useEditor();
   if (failure) {
     return (
       <Empty title="The graph file cannot be shown">
@@ -24,16 +21,7 @@ export function NoGraph() {
     );
   }
   if (!document) return <Empty title="Reading the graph file…" />;
-  if (!document.readable) {
-    return (
-      <div className="stage alone with-text">
-        <Empty title="The file cannot be read as a graph">
-          <p>Mend it in the text beside this; the graph appears as soon as it can be read.</p>
-        </Empty>
-        <TextPane />
-      </div>
-    );
-  }
+  if (!isReadable) return <Unreadable />;
   if (document.tools.length > 0 && tool !== null) {
     return (
       <Empty title={`There is no tool ${tool}`}>
@@ -41,13 +29,17 @@ export function NoGraph() {
       </Empty>
     );
   }
-  return showsText ? (
-    <div className="stage alone with-text">
-      <NoTools />
-      <TextPane />
-    </div>
-  ) : (
-    <NoTools />
+  return <NoTools />;
+}
+
+/** The text beside this has to be mended. */
+export function Unreadable() {
+  const { language } = useEditor();
+  const subject = language === 'yaml' ? 'file' : 'text';
+  return (
+    <Empty title={`The ${subject} cannot be read as a graph`}>
+      <p>Mend it in the text beside this; the graph appears as soon as it can be read.</p>
+    </Empty>
   );
 }
 

@@ -5,6 +5,7 @@ import { Changes, isSame, type Waiting } from '../model/changes';
 import { gone, nodeIds, nothingOther } from '../model/definition';
 import { fileName } from '../model/format';
 import { beginning } from '../model/history';
+import { inPlaceOf } from '../model/successor';
 import { useBreakpoints } from './breakpoints';
 import { Following, graphRenamed, nameOf, nodeRenamed, nodesRemoved, runsOf } from './following';
 import { handOver } from './handover';
@@ -18,13 +19,18 @@ interface Version extends Conflict {
 }
 
 interface DocumentState extends GraphTextual {
-  /** The text as it is here, with everything the server says about it. */
+  /**
+   * The text as it is here, with everything the server says about it; while it cannot be read, with
+   * the tools and workflows of the last that could.
+   */
   document: GraphDocument | null;
   /**
    * What is shown of it, with the changes that are on their way; the last that could be read while
    * the text cannot.
    */
   view: GraphView | null;
+  /** The workflow that the address names, if the text had it and has none in its place. */
+  missing: string | null;
   /** The text in the file, as far as it is known. */
   saved: Version | null;
   conflict: Version | null;
@@ -60,12 +66,37 @@ export const useDocument = create<DocumentState>((set, get) => {
     return definition === told.definition ? told : { ...told, definition };
   };
 
+  /**
+   * Goes where the text that was changed has what is shown: whoever renames a tool letter by letter
+   * stays with it. Whether there is such a place.
+   */
+  const follow = (draft: Draft): boolean => {
+    const before = get().document;
+    const from = wanted();
+    if (!before || !from || !draft.readable) return false;
+    const [names, namesBefore] = [namesIn(draft, from), namesIn(before, from)];
+    const found = inPlaceOf(nameOf(from), namesBefore, names);
+    const isThere = names.includes(nameOf(from));
+    const isLost = !isThere && !found && namesBefore.includes(nameOf(from));
+    if (isThere) set({ missing: null });
+    else if (isLost && 'workflow' in from) set({ missing: from.workflow });
+    if (found?.isRenamed) {
+      const to = 'tool' in from ? { tool: found.name } : { workflow: found.name };
+      graphRenamed(from, to).forth();
+    } else if (found || (isLost && 'tool' in from)) {
+      useLocation.getState().go({ tool: found?.name ?? null, node: null });
+    }
+    return found !== null;
+  };
+
   const take = (draft: Draft) => {
-    told = draft.view ?? (draft.readable ? null : told);
+    // What is shown stays in sight until it is known what takes its place.
+    if (!follow(draft)) told = draft.view ?? (draft.readable ? null : told);
     const subject = subjectOf(draft.view ?? null);
     if (draft.view && subject)
       useBreakpoints.getState().look(runsOf(subject), nodeIds(draft.view.definition));
-    set({ document: draft, failure: null, view: shown() });
+    const document = draft.readable ? draft : { ...draft, ...contentOf(get().document) };
+    set({ document, failure: null, view: shown() });
   };
 
   const check = async (also?: () => void) => {
@@ -111,6 +142,7 @@ export const useDocument = create<DocumentState>((set, get) => {
   return {
     document: null,
     view: null,
+    missing: null,
     saved: null,
     ...beginning(''),
     conflict: null,
@@ -122,7 +154,7 @@ export const useDocument = create<DocumentState>((set, get) => {
       try {
         const document = await api.document();
         const { etag, text } = document;
-        const fresh = { conflict: null, failure: null, ...beginning(text) };
+        const fresh = { conflict: null, failure: null, missing: null, ...beginning(text) };
         forget();
         changes.clear();
         following.forget();
@@ -282,6 +314,17 @@ export const useDocument = create<DocumentState>((set, get) => {
       }),
   };
 });
+
+/** What addresses call the tools or workflows of a file, whichever `subject` is one of. */
+const namesIn = ({ tools, workflows }: GraphDocument, subject: Subject): string[] =>
+  'tool' in subject ? tools.map(({ name }) => name) : workflows.map(({ id }) => id);
+
+/** What a file was found to have. */
+function contentOf(document: GraphDocument | null) {
+  if (!document) return {};
+  const { server, tools, workflows, hookModules, servers } = document;
+  return { server, tools, workflows, hookModules, servers };
+}
 
 /** What is shown, by the name that the address has for it. */
 function subjectOf(view: GraphView | null): Subject | null {

@@ -2,7 +2,7 @@ import { createContext, useContext, useMemo } from 'react';
 import type { GraphLink, GraphView, NodeDefinition, Report } from '../api/types';
 import type { Names } from '../model/changes';
 import { findNode, usualConnection } from '../model/definition';
-import { fileName } from '../model/format';
+import { fileName, isBlank } from '../model/format';
 import { type Grammar, TOOL, WORKFLOW } from '../model/grammar';
 import { type Place, placed, unplaced } from '../model/positions';
 import { isDirty, useDocument } from './document';
@@ -18,6 +18,10 @@ export interface Editor extends Actions {
   /** The text that the report is about. */
   checkedText: string;
   language: 'yaml' | 'json';
+  /** Whether the text is there. */
+  isOpen: boolean;
+  /** Whether it can be read; one that says nothing yet can. */
+  isReadable: boolean;
   /** Where the text belongs. */
   title: string;
   isDirty: boolean;
@@ -37,8 +41,11 @@ export function useEditor(): Editor {
 /** Whether the workflow that the address names is one of the store. */
 export function useIsStored(): boolean {
   const { screen, tool } = useLocation();
-  const inFile = useDocument((state) => state.document?.workflows.some(({ id }) => id === tool));
-  return screen === 'workflows' && inFile !== true;
+  const inFile = useDocument(
+    ({ document, missing }) =>
+      missing === tool || document?.workflows.some(({ id }) => id === tool) === true,
+  );
+  return screen === 'workflows' && !inFile;
 }
 
 /** The editor that the address asks for. */
@@ -59,6 +66,9 @@ function useFileEditor(): Editor {
       report: state.document?.report ?? null,
       checkedText: state.document?.text ?? '',
       language: 'yaml',
+      isOpen: state.document !== null && state.failure === null,
+      isReadable:
+        state.document === null || state.document.readable || isBlank(state.document.text),
       title: fileName(state.document?.file ?? ''),
       isDirty: isDirty(state),
     }),
@@ -77,6 +87,8 @@ function useStoreEditor(): Editor {
       report: state.draft?.report ?? null,
       checkedText: state.draft?.text ?? '',
       language: 'json',
+      isOpen: state.id === id,
+      isReadable: state.draft?.readable ?? true,
       title: 'in the store',
       isDirty: isWorkflowDirty(state),
     }),
