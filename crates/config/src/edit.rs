@@ -24,9 +24,32 @@ use mcpgraph_value::Value;
 pub use self::error::EditError;
 use self::items::{Items, TOOLS, WORKFLOWS};
 
-/// The text with one more tool, behind the others and written like them.
+/// What a file begins with that says nothing yet: what every file has to say.
+const BEGINNING: &str = "\
+version: \"1.0\"
+
+server:
+  name: starter
+  version: \"1.0.0\"
+";
+
+/// The text with one more tool, behind the others and written like them. A text that says nothing
+/// is begun.
 pub fn add_tool(source: &Arc<Source>, tool: &Value) -> Result<String, EditError> {
-    Items::read(TOOLS, source)?.add(tool)
+    let begun = is_blank(source.text()).then(|| begun(source));
+    Items::read(TOOLS, begun.as_ref().unwrap_or(source))?.add(tool)
+}
+
+/// Whether a text has no lines, or only comments.
+fn is_blank(text: &str) -> bool {
+    text.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'))
+}
+
+/// A text that says nothing, with what a file has to say below its comments.
+fn begun(source: &Source) -> Arc<Source> {
+    let comments = source.text().trim();
+    let gap = if comments.is_empty() { "" } else { "\n\n" };
+    Source::new(source.name(), format!("{comments}{gap}{BEGINNING}"))
 }
 
 /// The text with another definition of the tool `name`. Of the old text everything stays that says
