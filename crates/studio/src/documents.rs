@@ -11,7 +11,6 @@ use mcpgraph_config::edit;
 use mcpgraph_config::model::GraphFile;
 use mcpgraph_diagnostics::Source;
 use mcpgraph_files::unified_diff;
-use mcpgraph_graph::rename_node;
 use mcpgraph_toolkit::{Documents, Loaded, NotSaved, definitions, nodes};
 use mcpgraph_value::{Map, Value};
 use serde_json::json;
@@ -19,6 +18,7 @@ use serde_json::json;
 use crate::api::{self, Shared, run_id};
 use crate::extract::Path;
 use crate::problem::{Problem, answer};
+use crate::rename::renamed;
 use crate::report::report;
 use crate::view;
 
@@ -156,7 +156,7 @@ fn edited(
             let old = all.into_iter().find(is_wanted);
             let old =
                 old.ok_or_else(|| Problem::not_found(format!("there is no {subject} `{name}`")))?;
-            update(name, &rename_node(&old, file.version, from, to))
+            update(name, &renamed(&old, file.version, from, to)?)
         }
         other => {
             let message = format!("there is no edit `{other}`; there are add, set, delete, rename");

@@ -19,6 +19,7 @@ mod pages;
 mod problem;
 mod procedures;
 mod questions;
+mod rename;
 mod report;
 mod requests;
 mod runs;

@@ -10,7 +10,6 @@ use axum::routing::{get, post, put};
 use http::StatusCode;
 use mcpgraph_config::model::Version;
 use mcpgraph_diagnostics::codes;
-use mcpgraph_graph::rename_node;
 use mcpgraph_value::{Map, Value};
 use mcpgraph_workflows::{
     Library, LibraryError, TEMPLATES, Workflow, check_module, module, problems,
@@ -20,6 +19,7 @@ use serde_json::json;
 use crate::api::{Shared, body};
 use crate::extract::Path;
 use crate::problem::{Problem, answer, json as json_answer};
+use crate::rename::renamed;
 use crate::report::report;
 use crate::view;
 
@@ -114,7 +114,7 @@ async fn draft(State(shared): State<Arc<Shared>>, sent: Body) -> Result<Response
             let name = rename.get(key).and_then(Value::as_str);
             name.ok_or_else(|| Problem::invalid(format!("`rename.{key}` must be text")))
         };
-        definition = rename_node(&definition, Version::Two, name("node")?, name("to")?);
+        definition = renamed(&definition, Version::Two, name("node")?, name("to")?)?;
         text = definition.to_json_pretty();
     }
     let workflow = Workflow::new(definition)?;

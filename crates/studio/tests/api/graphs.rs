@@ -97,6 +97,31 @@ async fn a_draft_changes_the_text_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_node_cannot_have_the_name_of_another() {
+    let inner = "      - { id: all, type: foreach, items: '[1]', next: exit, body: [{ id: deep, type: transform, transform: { expr: '1' } }] }\n";
+    let text = format!("{COMMENTED}{inner}");
+    let world = World::with_file(COMMENTED).await;
+    for taken in ["exit", "deep"] {
+        let rename =
+            format!(r#"{{"op": "rename", "tool": "add", "node": "sum", "to": "{taken}"}}"#);
+        let refused = draft(&world, &text, "add", &rename).await;
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        assert!(refused.body.contains("name_taken") && refused.body.contains(taken));
+    }
+    let same = r#"{"op": "rename", "tool": "add", "node": "sum", "to": "sum"}"#;
+    assert_eq!(draft(&world, COMMENTED, "add", same).await.text("text"), COMMENTED);
+}
+
+#[tokio::test]
+async fn a_file_that_says_nothing_is_begun_with_its_first_tool() {
+    let world = World::with_file(COMMENTED).await;
+    let add = r#"{"op": "add", "definition": {"name": "two", "inputSchema": {"type": "object"}, "nodes": [
+        {"id": "entry", "type": "entry", "next": "exit"}, {"id": "exit", "type": "exit"}]}}"#;
+    let begun = draft(&world, "", "two", add).await;
+    assert_eq!(begun.json().get("valid"), Some(&Value::Bool(true)), "{}", begun.body);
+}
+
+#[tokio::test]
 async fn tools_are_added_and_run_once_they_are_saved() {
     let world = World::with_file(COMMENTED).await;
     let etag = world.get("/api/graphs/version").await.text("etag");

@@ -81,6 +81,9 @@ async fn a_draft_is_drawn_checked_and_its_nodes_renamed() {
 
     let rename = Map::from_iter([("node", "h"), ("to", "guard")]).into();
     let renamed = world.post("/api/workflows/draft", &draft(text, rename)).await;
+    let taken = Map::from_iter([("node", "h"), ("to", "end")]).into();
+    let refused = world.post("/api/workflows/draft", &draft(text, taken)).await;
+    assert!(refused.status == 409 && refused.body.contains("name_taken"), "{}", refused.body);
     let text = renamed.text("text");
     assert!(text.contains(r#""next": "guard""#) && text.contains(r#""id": "guard""#), "{text}");
 
