@@ -7,13 +7,13 @@ use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get, post, put};
-use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Method};
+use http::header::{CONTENT_TYPE, ORIGIN};
+use http::{HeaderMap, HeaderValue, Method};
 use mcpgraph_config::model::GraphFile;
 use mcpgraph_engine::StepId;
 use mcpgraph_gateway::Gateway;
 use mcpgraph_graph::Graph;
-use mcpgraph_journal::{Journal, RunId};
+use mcpgraph_journal::{Journal, RunId, RunSummary};
 use mcpgraph_mcp::server::Guard;
 use mcpgraph_runtime::{DebugSessions, LiveRuns};
 use mcpgraph_telemetry::Metrics;
@@ -33,6 +33,9 @@ const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
 /// How long a debugger may say nothing before its run is released.
 const LEASE: Duration = Duration::from_mins(1);
+
+/// How long somebody who asks for a run under way waits until something of it is recorded.
+const FIRST_COMMIT: Duration = Duration::from_secs(5);
 
 /// What the interface shows and controls.
 pub struct Studio {
@@ -130,12 +133,23 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
     if let Err(why) = shared.studio.guard.check(request.uri(), request.headers()) {
         return Problem::forbidden(why).into_response();
     }
+    if request.uri().path().starts_with("/api") && is_from_elsewhere(request.headers()) {
+        return Problem::forbidden("a page of another origin asks for this").into_response();
+    }
     // A form of a page from elsewhere can send text, but not JSON, without being asked first.
     let changes = matches!(*request.method(), Method::POST | Method::PUT);
     if changes && !is_json(request.headers().get(CONTENT_TYPE)) {
         return Problem::invalid("the body must have the type application/json").into_response();
     }
     next.run(request).await
+}
+
+/// Whether a page of another origin asks without saying which: a picture or a link of it does, and
+/// must not start anything. Pages may be linked to, and an `Origin` is looked at by the guard.
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    let is_own = site.is_none_or(|site| matches!(site, b"same-origin" | b"none"));
+    !is_own && !headers.contains_key(ORIGIN)
 }
 
 fn is_json(kind: Option<&HeaderValue>) -> bool {
@@ -175,6 +189,30 @@ impl Shared {
             .await
             .map_err(|_| Problem::internal("reading the record failed by a fault of mcpgraph"))?
             .map_err(Problem::from)
+    }
+
+    /// A run as the record has it. One that was just started is in it with its first commit, for
+    /// which this waits, as long as [`FIRST_COMMIT`].
+    pub(crate) async fn recorded(&self, id: RunId) -> Result<RunSummary, Problem> {
+        // Following begins before the first look, so that no commit falls between the two.
+        let mut follower = self.journal()?.follow(Some(id));
+        let look = async {
+            loop {
+                let is_live = self.studio.live.contains(id);
+                if let Some(run) = self.read(move |journal| journal.run(id)).await? {
+                    return Ok(run);
+                }
+                if !is_live || !follower.changed().await {
+                    return Err(Problem::not_found(format!("there is no run {id}")));
+                }
+            }
+        };
+        tokio::time::timeout(FIRST_COMMIT, look).await.unwrap_or_else(|_| {
+            let seconds = FIRST_COMMIT.as_secs();
+            Err(Problem::not_found(format!(
+                "run {id} is under way, but nothing of it was recorded within {seconds} s; ask again"
+            )))
+        })
     }
 
     /// What the pages work on. Their paths are only there where there is one.

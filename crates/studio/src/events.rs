@@ -57,6 +57,7 @@ pub(crate) async fn of_run(
     let journal = shared.journal()?;
     let first = first(&wanted, &headers);
     if !takes_stream(&headers) {
+        shared.recorded(id).await?;
         let limit = wanted.limit.unwrap_or(PAGE).min(MAX_LISTED);
         let events = shared.read(move |journal| journal.events(id, first, limit)).await?;
         let numbered =

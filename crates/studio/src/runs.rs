@@ -96,9 +96,7 @@ pub(crate) async fn status(State(shared): State<Arc<Shared>>) -> Answer {
 
 pub(crate) async fn show(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Answer {
     let id = run_id(&id)?;
-    let run = shared.read(move |journal| journal.run(id)).await?;
-    let run = run.ok_or_else(|| Problem::not_found(format!("there is no run {id}")))?;
-    Ok(json(&run.to_value()))
+    Ok(json(&shared.recorded(id).await?.to_value()))
 }
 
 pub(crate) async fn remove(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Answer {

@@ -49,6 +49,18 @@ async fn a_run_can_be_started_followed_and_read() {
     assert_eq!(world.get(&format!("/api/runs/{run}")).await.status, 404);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_found_as_soon_as_it_is_started() {
+    let world = World::new(true).await;
+    for _ in 0..100 {
+        let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 200}}"#).await;
+        let shown = world.get(&format!("/api/runs/{run}")).await;
+        assert_eq!((shown.status, shown.text("id")), (200, run.clone()));
+        let listed = world.get(&format!("/api/runs/{run}/events")).await;
+        assert_eq!(listed.status, 200);
+    }
+}
+
 #[tokio::test]
 async fn a_stream_that_broke_goes_on_where_it_was() {
     let world = World::new(true).await;

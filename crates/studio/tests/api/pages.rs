@@ -24,6 +24,10 @@ async fn pages_are_checked_each_time_and_allow_no_script_inside_them() {
         let again = world.send("GET", path, &format!("If-None-Match: {etag}\r\n"), None).await;
         assert_eq!((again.status, again.body.len()), (304, 0));
     }
+    for path in ["/api/runs", "/api/graphs", "/api/nothing"] {
+        let head = world.get(path).await.head;
+        assert_eq!(header(&head, "x-content-type-options"), Some("nosniff"), "{path}");
+    }
     let index = world.get("/").await.body;
     assert!(!index.contains("<script>") && !index.contains("<style"), "{index}");
 }
@@ -53,6 +57,20 @@ async fn strangers_are_let_in_nowhere() {
             assert_eq!(answer.status, 403, "{path} {headers}");
         }
     }
+    // What a page elsewhere shows or links to has no `Origin`.
+    for path in ["/api/upstreams/x/tools", "/api/runs"] {
+        for site in ["cross-site", "same-site"] {
+            let answer =
+                world.send("GET", path, &format!("Sec-Fetch-Site: {site}\r\n"), None).await;
+            assert_eq!(answer.status, 403, "{path} {site}");
+        }
+    }
+    for site in ["cross-site", "same-origin", "none"] {
+        let answer = world.send("GET", "/", &format!("Sec-Fetch-Site: {site}\r\n"), None).await;
+        assert_eq!(answer.status, 200, "{site}");
+    }
+    let own = world.send("GET", "/api/runs", "Sec-Fetch-Site: same-origin\r\n", None).await;
+    assert_eq!(own.status, 200);
     let find = format!("/api/runs/{run}/find");
     let paths = ["/api/draft", "/api/expr/test", "/api/runs", "/api/hook-modules/check", &find];
     for path in paths {
