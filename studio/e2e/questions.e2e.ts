@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client, card, launch, look, openPage, Studio, type Theme } from './world';
+import { Client, card, choose, launch, look, openPage, Studio, type Theme } from './world';
 
 const graph = readFileSync(
   fileURLToPath(new URL('../../crates/mcpgraph/tests/cli/graphs/asking.yaml', import.meta.url)),
@@ -52,7 +52,12 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     const other = page.getByRole('article', { name: 'send: Send to Bob?' });
     await other.getByRole('button', { name: 'Open the run' }).click();
     await card(page, 'approve').getByText('Send to').waitFor();
-    await page.getByRole('button', { name: 'Questions' }).click();
+    await card(page, 'approve').getByText('waits for an answer').waitFor();
+    await page.getByRole('button', { name: 'Questions 1' }).waitFor();
+    await choose(page, 'approve');
+    await page.getByRole('button', { name: 'Answer it' }).waitFor();
+    await look(page, 'run-asks', theme);
+    await page.getByRole('button', { name: 'waits for an answer' }).click();
     await other.getByRole('button', { name: 'Decline' }).click();
     await other.waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);

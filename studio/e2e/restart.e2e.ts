@@ -49,7 +49,7 @@ it('a server that dies in the middle of a run loses and doubles nothing', async 
   const last = () => page.locator('.timeline .row > span').first().textContent();
   await expect
     .poll(last, { timeout: 30_000 })
-    .toBe(`Step ${(run?.steps ?? 0) - 1} of ${(run?.steps ?? 0) - 1}`);
+    .toBe(`Step ${(run?.steps ?? 0) - 1} (${run?.steps} of ${run?.steps})`);
   const { events } = await studio.api<{ events: { seq: number }[] }>(
     `/api/runs/${run?.id}/events?limit=10000`,
   );

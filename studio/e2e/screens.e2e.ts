@@ -46,13 +46,19 @@ const dialog = async (page: Page, key: string, name: string, theme: Theme) => {
   await page.locator('dialog[open]').waitFor({ state: 'detached' });
 };
 
-/** The same on a screen that has no room for columns: nothing stands outside of it. */
+/** The same where there is little room for columns, and none: nothing stands outside of it. */
 const narrow = async (page: Page, name: string, theme: Theme) => {
   const size = page.viewportSize();
-  await page.setViewportSize({ width: 520, height: 800 });
-  await look(page, name, theme);
-  const width = await page.evaluate(() => document.documentElement.scrollWidth);
-  expect(width).toBeLessThanOrEqual(520);
+  for (const width of [768, 520, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    if (width === 520) await look(page, name, theme);
+    const inside = await page.evaluate(() =>
+      [document.documentElement, ...document.querySelectorAll('.head, .empty')].map(
+        ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+      ),
+    );
+    expect(Math.max(...inside), `${width}`).toBe(0);
+  }
   if (size) await page.setViewportSize(size);
 };
 
@@ -150,6 +156,7 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await page.getByRole('button', { name: 'Workflows', exact: true }).click();
     await page.getByText('No workflows yet').waitFor();
     await look(page, 'no-workflows', theme);
+    await narrow(page, 'no-workflows-narrow', theme);
     await page.getByLabel('New workflow from a template').selectOption('redact');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Saved' }).waitFor();

@@ -59,3 +59,16 @@ it('the example runs as it is', async () => {
   expect(complaints).toEqual([]);
   await studio.stop();
 });
+
+it('a file without a line is begun with its first tool', async () => {
+  const studio = await Studio.start('');
+  const { page, complaints } = await openPage(browser, studio.url);
+  await page.getByRole('heading', { name: 'No tools yet' }).waitFor();
+  await page.getByRole('button', { name: /^Start with an example/ }).click();
+  await card(page, 'size').waitFor();
+  await page.keyboard.press('ControlOrMeta+s');
+  await page.getByRole('button', { name: 'Saved' }).waitFor();
+  expect(studio.read()).toContain('name: starter');
+  expect(complaints).toEqual([]);
+  await studio.stop();
+});

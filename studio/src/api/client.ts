@@ -176,6 +176,7 @@ export const api = {
   join: (run: string, paused: boolean, breakpoints: Breakpoint[]) =>
     post<DebugState>(`/api/runs/${run}/debug`, { paused, breakpoints }),
   debugState: (run: string) => get<DebugState>(`/api/runs/${run}/debug`),
+  stop: (run: string) => post<unknown>(`/api/runs/${run}/stop`),
   move: (run: string, move: Move) => post<DebugState>(`/api/runs/${run}/debug/${move}`),
   setBreakpoints: (run: string, breakpoints: Breakpoint[]) =>
     send<DebugState>('PUT', `/api/runs/${run}/debug/breakpoints`, { breakpoints }),

@@ -45,6 +45,7 @@ function GraphEdge({ data, source, target }: EdgeProps<LinkEdge>) {
           <div
             className={`edge-label truncate ${state ?? ''}`}
             style={{
+              maxWidth: data.room,
               transform: `translate(-50%, -50%) translate(${route.label[0]}px, ${route.label[1]}px)`,
             }}
             title={text}

@@ -17,6 +17,7 @@ const ICONS: Partial<Record<CardState, IconName>> = {
   failed: 'cross',
   paused: 'pause',
   running: 'play',
+  asking: 'ask',
   done: 'check',
   changed: 'pin',
   edited: 'undo',

@@ -2,6 +2,7 @@ import type { Edge, Node } from '@xyflow/react';
 import type { GraphLink, GraphView, NodeDefinition, PlacedNode } from '../api/types';
 import { allNodes, nodesOf } from '../model/definition';
 import type { Grammar } from '../model/grammar';
+import { roomsOf } from './labels';
 
 export type CardData = { placed: PlacedNode; node: NodeDefinition | undefined };
 export type CardNode = Node<CardData>;
@@ -11,6 +12,8 @@ export type LinkData = {
   side: number;
   /** How far it stands off the middle, where several lead from one card to the same other. */
   off: number;
+  /** How wide its text may be. */
+  room?: number;
 };
 export type LinkEdge = Edge<LinkData>;
 
@@ -74,13 +77,14 @@ export function toEdges(view: GraphView): LinkEdge[] {
     const step = twins.length > 1 ? TWINS_WIDTH / (twins.length - 1) : 0;
     return step * twins.indexOf(link) - (twins.length > 1 ? TWINS_WIDTH / 2 : 0);
   };
+  const rooms = roomsOf(view, off);
   return view.links.map((link) => ({
     id: linkId(link),
     source: link.from,
     target: link.to,
     type: 'link',
     ariaLabel: `from ${link.from} to ${link.to}`,
-    data: { link, side: link.back ? arcs++ : 0, off: off(link) },
+    data: { link, side: link.back ? arcs++ : 0, off: off(link), room: rooms.get(link) },
     zIndex: 1,
   }));
 }

@@ -1,3 +1,5 @@
+import { LABEL_AT } from './labels';
+
 /** A place on the canvas. */
 export type Point = [number, number];
 
@@ -59,9 +61,10 @@ function downward(from: Box, to: Box, bends: Point[], off: number): Route {
     const middle = (y0 + y1) / 2;
     path += ` C ${x0} ${middle}, ${x1} ${middle}, ${x1} ${y1}`;
   }
-  // Near the beginning, where edges of the same card have not met others yet.
+  // Before the first bend, where edges of the same card have not met others yet.
   const [x1, y1] = points[1] ?? tip;
-  const label: Point = [start[0] + (x1 - start[0]) * 0.5, start[1] + (y1 - start[1]) * 0.5];
+  const { across, down } = LABEL_AT;
+  const label: Point = [start[0] + (x1 - start[0]) * across, start[1] + (y1 - start[1]) * down];
   return { path, label, head: headAt(tip, [0, 1]) };
 }
 

@@ -9,13 +9,15 @@ interface TextProps {
   label: string;
   value: string;
   hint?: string;
+  /** What is wrong with a text, as it is typed. */
+  check?: (text: string) => string | null;
   onCommit: (text: string) => void;
 }
 
-export function TextField({ label, value, hint, onCommit }: TextProps) {
+export function TextField({ label, value, hint, check, onCommit }: TextProps) {
   const typed = useCommitted(value, onCommit);
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} error={check?.(typed.value)}>
       {(control) => <input {...control} {...typed} className="input" spellCheck={false} />}
     </Field>
   );

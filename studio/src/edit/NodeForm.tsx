@@ -1,5 +1,5 @@
 import type { GraphLink, GraphView, Json, NodeDefinition } from '../api/types';
-import { findNode, setMember, siblings } from '../model/definition';
+import { findNode, nodeIds, setMember, siblings } from '../model/definition';
 import { expressionOf, KINDS, kindOf } from '../model/kinds';
 import { unplaced } from '../model/positions';
 import { linkNow, type NodeChange, useEditor, useNodeChange } from '../state/editor';
@@ -19,7 +19,7 @@ import { WaitForm } from './WaitForm';
 
 /** What a node says, to be changed: what all nodes have, and what its kind has. */
 export function NodeForm({ view, id }: { view: GraphView; id: string }) {
-  const { grammar, change: changeGraph, rename } = useEditor();
+  const { grammar, change: changeGraph, rename, underway } = useEditor();
   const change = useNodeChange(id);
   const go = useLocation((location) => location.go);
   const found = findNode(view.definition, id);
@@ -38,6 +38,7 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
     void changeGraph((definition, now) => grammar.removeNode(definition, now(id)));
   };
   const isTool = grammar.noun === 'tool';
+  const isTaken = (name: string) => name !== id && nodeIds(view.definition).includes(name);
   return (
     <div className="stack" data-kind={kind}>
       <div className="row">
@@ -56,7 +57,9 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
         label="Name"
         value={id}
         hint="Edges and expressions that name it follow."
-        onCommit={(to) => to !== '' && void rename(id, to)}
+        check={(to) => (isTaken(to) ? `There is a node ${to} already.` : null)}
+        // What is on its way may free the name; the server knows when it is its turn.
+        onCommit={(to) => to !== '' && (underway > 0 || !isTaken(to)) && void rename(id, to)}
       />
       <KindForm view={view} node={node} targets={targets} onChange={change} />
       {isTool && node.type !== 'switch' && node.type !== 'exit' && (

@@ -100,9 +100,10 @@ export function WorkflowForm({ view }: { view: GraphView }) {
         }}
       />
       <p className="muted">
-        {isStored
-          ? 'It is kept in the store, and is in use as soon as it is saved.'
-          : 'It is written in the graph file, and is saved with it.'}
+        {isStored ? 'It is kept in the store' : 'It is written in the graph file'}
+        {definition.enabled === false
+          ? ', and is not in use.'
+          : ', and is in use as soon as it is saved.'}
       </p>
     </div>
   );

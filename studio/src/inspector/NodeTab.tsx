@@ -6,7 +6,8 @@ import { changedOutput } from '../model/run';
 import { useDialogs } from '../state/dialogs';
 import { useFetched } from '../state/fetched';
 import { useLocation } from '../state/location';
-import { useRun } from '../state/run';
+import { useIsAsking } from '../state/questions';
+import { isLive, useRun } from '../state/run';
 import { Button } from '../ui/Button';
 import { Payload } from './Payload';
 
@@ -21,6 +22,9 @@ export function NodeTab({ run, step }: { run: string; step: number }) {
   const { value: record, error } = useFetched(`${run} ${step} ${hasEnded}`, () =>
     api.step(run, step, LONG_BYTES),
   );
+  const live = useRun(isLive);
+  const isAsking = useIsAsking(run, known?.node) && known?.endMs === null;
+  const go = useLocation((location) => location.go);
   const show = useDialogs((state) => state.show);
   // Workflows and walks belong to calls of others, which cannot be made again from here.
   const canFork = useLocation((location) => location.screen === 'graph');
@@ -48,7 +52,13 @@ export function NodeTab({ run, step }: { run: string; step: number }) {
         <dt>Began</dt>
         <dd>+{duration(known.beganMs)}</dd>
         <dt>Took</dt>
-        <dd>{known.endMs === null ? 'still running' : duration(known.endMs - known.beganMs)}</dd>
+        <dd>
+          {known.endMs !== null
+            ? duration(known.endMs - known.beganMs)
+            : live
+              ? 'still running'
+              : 'not finished'}
+        </dd>
         {known.retries > 0 && (
           <>
             <dt>Tried again</dt>
@@ -62,6 +72,16 @@ export function NodeTab({ run, step }: { run: string; step: number }) {
           </>
         )}
       </dl>
+      {isAsking && (
+        <div className="callout warn">
+          <span className="plain">It waits until a person has answered.</span>
+          <div className="row">
+            <Button icon="ask" onClick={() => go({ screen: 'questions' }, 'push')}>
+              Answer it
+            </Button>
+          </div>
+        </div>
+      )}
       {error && <p className="callout bad">{error}</p>}
       {failure && (
         <div className="callout bad" role="group" aria-label="Error">

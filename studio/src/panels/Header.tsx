@@ -1,8 +1,11 @@
+import { plural } from '../model/format';
+import { keysHere } from '../model/keys';
 import type { Screen } from '../model/place';
 import { useDialogs } from '../state/dialogs';
 import { useDocument } from '../state/document';
 import { useLocation } from '../state/location';
 import { type Theme, usePreferences } from '../state/preferences';
+import { useQuestions } from '../state/questions';
 import { Button } from '../ui/Button';
 import { Icon, type IconName } from '../ui/Icon';
 
@@ -34,6 +37,7 @@ export function Header() {
   const { screen, tool, go } = useLocation();
   const server = useDocument((state) => state.document?.server);
   const file = useDocument((state) => state.document?.file);
+  const asked = useQuestions((state) => state.questions?.length ?? 0);
   const { theme, set } = usePreferences();
   const show = useDialogs((state) => state.show);
   const { next, icon, label } = THEMES[theme];
@@ -64,12 +68,17 @@ export function Header() {
             onClick={() => go(id === shown ? { ...BEGINNING, screen: id } : { screen: id }, 'push')}
           >
             {label}
+            {id === 'questions' && asked > 0 && (
+              <span className="count" title={`${plural(asked, 'answer')} waited for`}>
+                {asked}
+              </span>
+            )}
           </button>
         ))}
       </nav>
       <span className="spread" />
       <Button icon="search" onClick={() => show({ name: 'search' })}>
-        Search <kbd>⌘K</kbd>
+        Search <kbd>{keysHere('⌘K')}</kbd>
       </Button>
       <Button
         icon="help"

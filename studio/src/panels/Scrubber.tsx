@@ -57,7 +57,7 @@ export function Scrubber({ bars, cursor, hits, label }: Props) {
       <input
         type="range"
         aria-label="Step of the run"
-        aria-valuetext={`step ${cursor} of ${last}, ${label}`}
+        aria-valuetext={`step ${cursor}, ${cursor + 1} of ${bars.length}, ${label}`}
         min={0}
         max={last}
         step={1}

@@ -1,4 +1,5 @@
 import { Fragment } from 'react';
+import { keysHere } from '../model/keys';
 import { SHORTCUTS } from '../state/keys';
 import { Button } from '../ui/Button';
 import { Dialog } from '../ui/Dialog';
@@ -17,7 +18,7 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
       <div className="shortcuts">
         {SHORTCUTS.map(({ keys, about }) => (
           <Fragment key={keys}>
-            <kbd>{keys}</kbd>
+            <kbd>{keysHere(keys)}</kbd>
             <span>{about}</span>
           </Fragment>
         ))}

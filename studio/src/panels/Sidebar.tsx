@@ -153,7 +153,12 @@ function RecentRuns() {
   const runs = useRuns((state) => state.recent);
   const name = useRunName();
   const isWalk = useLocation((location) => location.screen === 'procedures');
-  const own = runs.filter((run) => name === null || run.tool === name).slice(0, SHOWN_RUNS);
+  const procedures = useProcedures((state) => state.procedures ?? NONE);
+  const isOwn = ({ tool }: RunSummary) => {
+    if (name !== null) return tool === name;
+    return !isWalk || procedures.some(({ agent }) => agent === tool);
+  };
+  const own = runs.filter(isOwn).slice(0, SHOWN_RUNS);
   const title = isWalk ? 'Recent walks' : 'Recent runs';
   return (
     <section aria-label={title}>
@@ -161,7 +166,7 @@ function RecentRuns() {
       <ul>
         {own.map((run) => (
           <li key={run.id}>
-            <RunEntry run={run} />
+            <RunEntry run={run} isNamed={name === null} />
           </li>
         ))}
       </ul>
@@ -170,7 +175,8 @@ function RecentRuns() {
   );
 }
 
-function RunEntry({ run }: { run: RunSummary }) {
+/** A run; with its name where those of several tools are listed. */
+function RunEntry({ run, isNamed }: { run: RunSummary; isNamed: boolean }) {
   const opened = useLocation((location) => location.run);
   return (
     <button
@@ -181,8 +187,10 @@ function RunEntry({ run }: { run: RunSummary }) {
       onClick={() => openRun(run)}
     >
       <StatusChip status={run.status} short />
-      <span className="truncate">{moment(run.started)}</span>
-      <span className="when">{run.status === 'running' ? '' : duration(run.durationMs)}</span>
+      <span className="truncate">{isNamed ? run.tool : moment(run.started)}</span>
+      <span className="when">
+        {isNamed ? moment(run.started) : run.status === 'running' ? '' : duration(run.durationMs)}
+      </span>
     </button>
   );
 }

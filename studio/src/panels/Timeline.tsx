@@ -52,7 +52,10 @@ export function Timeline() {
           onClick={() => seek(cursor + 1)}
         />
         <span>
-          Step <strong>{cursor}</strong> of {last}
+          Step <strong>{cursor}</strong>{' '}
+          <span className="muted">
+            ({cursor + 1} of {last + 1})
+          </span>
         </span>
         {step && (
           <span className="muted truncate">

@@ -4,6 +4,7 @@ import { useDialogs } from '../state/dialogs';
 import { hasNodes, useEditor } from '../state/editor';
 import { useLocation } from '../state/location';
 import { usePreferences } from '../state/preferences';
+import { useIsAsking } from '../state/questions';
 import { isLive, useRun } from '../state/run';
 import { useRunName } from '../state/subject';
 import { Button } from '../ui/Button';
@@ -67,8 +68,10 @@ function Begin({ onRun }: { onRun: (paused: boolean) => void }) {
 }
 
 function Control() {
-  const { summary, move, model, debug, isConnected } = useRun();
+  const { id, summary, move, model, debug, isConnected } = useRun();
   const live = useRun(isLive);
+  const isAsking = useIsAsking(id);
+  const go = useLocation((location) => location.go);
   const isPaused = model.paused !== null || debug?.state === 'paused';
   return (
     <>
@@ -123,6 +126,16 @@ function Control() {
       <span className="rule" />
       {summary && <StatusChip status={isPaused && live ? 'running' : summary.status} />}
       {isPaused && live && <span className="chip warn">paused</span>}
+      {isAsking && live && (
+        <Button
+          icon="ask"
+          look="quiet"
+          title="A person has to answer first: go to the question"
+          onClick={() => go({ screen: 'questions' }, 'push')}
+        >
+          waits for an answer
+        </Button>
+      )}
       {!isConnected && live && <span className="chip warn">reconnecting</span>}
       {summary && <span className="muted">{moment(summary.started)}</span>}
       {summary?.origin.parent && (

@@ -1,12 +1,12 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { api, messageOf } from '../api/client';
-import { followRuns } from '../api/stream';
 import type { JsonObject, Question } from '../api/types';
 import { moment } from '../model/format';
 import { fields } from '../model/schema';
 import { SchemaForm } from '../panels/SchemaForm';
 import { useKeys } from '../state/keys';
 import { notify } from '../state/notices';
+import { useQuestions } from '../state/questions';
 import { openRun } from '../state/subject';
 import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
@@ -16,26 +16,12 @@ const LOOK_MS = 2000;
 
 /** What runs wait for: each question with a form for its answer. */
 export function QuestionsScreen() {
-  const [questions, setQuestions] = useState<Question[] | null>(null);
-  const [failure, setFailure] = useState<string | null>(null);
+  const { questions, failure, look } = useQuestions();
   useKeys({ editor: null });
-  const look = useCallback(async () => {
-    try {
-      setQuestions((await api.questions()).questions);
-      setFailure(null);
-    } catch (error) {
-      setFailure(messageOf(error));
-    }
-  }, []);
   useEffect(() => {
     void look();
-    // A run that asks, or has been answered, is a run that changed.
-    const unfollow = followRuns(() => void look());
     const timer = setInterval(() => document.visibilityState === 'visible' && void look(), LOOK_MS);
-    return () => {
-      unfollow();
-      clearInterval(timer);
-    };
+    return () => clearInterval(timer);
   }, [look]);
   return (
     <div className="page">

@@ -127,7 +127,9 @@ function RunTable({ runs }: { runs: RunSummary[] }) {
               <span className="muted"> forked at step {run.origin.parent.from}</span>
             )}
           </td>
-          <td className="error-cell">{run.error}</td>
+          <td className="error-cell">
+            <span title={run.error}>{run.error}</span>
+          </td>
           <td>
             <Button
               icon="trash"

@@ -7,7 +7,7 @@ import { usePreferences } from './preferences';
 import { isLive, lastStep, seek, useRun } from './run';
 import { runName } from './subject';
 
-/** Everything the keyboard does anywhere, for the sheet that shows it. */
+/** Everything the keyboard does anywhere, for the sheet that shows it; as Apple names the keys. */
 export const SHORTCUTS = [
   { keys: '⌘K or /', about: 'search' },
   { keys: 'r', about: 'run the tool' },

@@ -2,10 +2,11 @@ import { useContext } from 'react';
 import { markAt, momentOf, type NodeState } from '../model/run';
 import { DrawingContext } from './drawing';
 import { useLocation } from './location';
+import { useIsAsking } from './questions';
 import { useRun } from './run';
 
 /** What a card says about itself: the first of these that is true. */
-export type CardState = 'problem' | NodeState | 'edited' | 'none';
+export type CardState = 'problem' | 'asking' | NodeState | 'edited' | 'none';
 
 export interface CardMark {
   state: CardState;
@@ -22,6 +23,7 @@ const WORDS: Record<CardState, string> = {
   failed: 'failed',
   paused: 'paused here',
   running: 'running',
+  asking: 'waits for an answer',
   done: 'done',
   changed: 'output set by hand',
   stopped: 'not finished',
@@ -65,13 +67,20 @@ export function useMark(node: string): CardMark {
     return [mark.state, mark.count, total, mark.ms ?? '', mark.step ?? '', message].join('\u0000');
   });
   const { problems, edited } = useContext(DrawingContext);
+  const isAsking = useIsAsking(
+    useRun((state) => state.id),
+    node,
+  );
   const problem = problems.get(node) ?? null;
   if (text === '') {
     return { ...NONE, state: problem ? 'problem' : 'none', message: problem };
   }
   const [state, count, total, ms, at, message] = text.split('\u0000');
   return {
-    state: ranked(state as NodeState, problem !== null, edited.has(node)),
+    state:
+      isAsking && state === 'running'
+        ? 'asking'
+        : ranked(state as NodeState, problem !== null, edited.has(node)),
     count: Number(count),
     total: Number(total),
     ms: ms ? Number(ms) : null,

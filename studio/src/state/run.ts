@@ -28,11 +28,20 @@ interface RunState {
 
 const NONE_EDITED = new Set<string>();
 
+/** Whether the server says that something cannot be done with the run as it is. */
+const isRefusal = (error: unknown): error is Problem =>
+  error instanceof Problem && (error.status === 404 || error.status === 409);
+
 let unfollow: (() => void) | null = null;
 
 export const useRun = create<RunState>((set, get) => {
+  /** The run that is just asked about. */
+  let described: string | null = null;
+
   const describe = async (id: string) => {
+    described = id;
     const summary = await api.run(id).catch(() => null);
+    if (described === id) described = null;
     if (get().id === id && summary) set({ summary });
   };
 
@@ -47,6 +56,8 @@ export const useRun = create<RunState>((set, get) => {
       (events) => {
         if (get().id !== id) return;
         set((state) => ({ model: extend(state.model, events) }));
+        // What could not be told before is told now: something of the run is in the record.
+        if (get().summary === null && described !== id) void describe(id);
         if (events.some((event) => event.type === 'paused' || event.type === 'resumed')) {
           void refresh(id);
         }
@@ -67,6 +78,35 @@ export const useRun = create<RunState>((set, get) => {
     if (!get().isDebugged) return;
     const debug = await api.debugState(id).catch(() => null);
     if (get().id === id) set({ debug });
+  };
+
+  /** Controls the run, after taking control of it where this page has none. */
+  const control = async (id: string, move: Move) => {
+    if (get().isDebugged) {
+      try {
+        set({ debug: await api.move(id, move) });
+        return;
+      } catch (error) {
+        if (!isRefusal(error) || error.status !== 404) throw error;
+        // Whoever says nothing for a while loses control, and takes it again.
+        set({ isDebugged: false, debug: null });
+      }
+    }
+    const tool = get().summary?.tool ?? null;
+    await sent(tool, (points) => api.join(id, move === 'pause', points));
+    set({ isDebugged: true });
+    if (move !== 'pause') set({ debug: await api.move(id, move) });
+  };
+
+  /** Says why a run was not controlled; one that has ended meanwhile needs no more control. */
+  const refused = async (id: string, error: unknown) => {
+    if (isRefusal(error)) {
+      await describe(id);
+      if (get().id !== id) return;
+      set({ isDebugged: false, debug: null });
+      if (get().model.finished !== null || get().summary?.status !== 'running') return;
+    }
+    notify('error', messageOf(error));
   };
 
   /** Begins a run with the tool's breakpoints, and looks at it. */
@@ -136,22 +176,16 @@ export const useRun = create<RunState>((set, get) => {
     },
 
     move: async (move) => {
-      const { id, isDebugged, summary } = get();
+      const { id } = get();
       if (id === null) return;
       try {
-        if (!isDebugged) {
-          await sent(summary?.tool ?? null, (points) => api.join(id, move === 'pause', points));
-          set({ isDebugged: true });
-          if (move === 'pause') return;
-        }
-        set({ debug: await api.move(id, move) });
+        await control(id, move).catch((error) => {
+          // No debugger stops a run that survives its process; whoever executes it does.
+          if (move !== 'stop' || !isRefusal(error) || error.code !== 'durable') throw error;
+          return api.stop(id);
+        });
       } catch (error) {
-        // A run that ended meanwhile needs no more control.
-        if (error instanceof Problem && (error.status === 404 || error.status === 409)) {
-          set({ isDebugged: false, debug: null });
-        } else {
-          notify('error', messageOf(error));
-        }
+        await refused(id, error);
       }
     },
   };

@@ -3,6 +3,7 @@ import { api, Problem, type RunFilter } from '../api/client';
 import { followRuns } from '../api/stream';
 import type { RunSummary } from '../api/types';
 import { merge } from '../model/merge';
+import { lookForQuestions } from './questions';
 
 interface RunsState {
   /** The newest runs of all tools, for the sidebar. */
@@ -67,7 +68,10 @@ export const useRuns = create<RunsState>((set, get) => ({
 
 /** Keeps the lists up to date. */
 export function followAll(): () => void {
+  lookForQuestions();
   return followRuns((changed) => {
+    // A run that asks, or has been answered, is a run that changed.
+    lookForQuestions();
     useRuns.setState((state) => {
       const known = new Set(state.runs.map((run) => run.id));
       const shown = changed.filter((run) => known.has(run.id) || isEmpty(state.filter));

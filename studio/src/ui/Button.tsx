@@ -1,10 +1,11 @@
 import type { ComponentProps } from 'react';
+import { keysHere } from '../model/keys';
 import { Icon, type IconName } from './Icon';
 
 interface Props extends ComponentProps<'button'> {
   icon?: IconName;
   look?: 'primary' | 'quiet' | 'danger';
-  /** The key that does the same. */
+  /** The key that does the same, as Apple names it. */
   shortcut?: string;
 }
 
@@ -12,7 +13,7 @@ interface Props extends ComponentProps<'button'> {
 export function Button({ icon, look, shortcut, title, children, className, ...rest }: Props) {
   const isSquare = children === undefined;
   const classes = ['button', look, isSquare && 'square', className].filter(Boolean).join(' ');
-  const hint = shortcut ? `${title ?? ''} (${shortcut})`.trim() : title;
+  const hint = shortcut ? `${title ?? ''} (${keysHere(shortcut)})`.trim() : title;
   return (
     <button
       type="button"
