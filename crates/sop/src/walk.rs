@@ -54,7 +54,7 @@ pub struct Walk {
     steps: Vec<Step>,
     /// How many paths were begun; a tool's result belongs to the path it was called on.
     paths: u64,
-    /// Whether the hub was come to along an edge.
+    /// Whether the hub is on the path: whoever begins a new one has to come to it again.
     has_hub: bool,
     todos: Vec<Todo>,
     calls: usize,
@@ -247,6 +247,7 @@ impl Walk {
             self.paths += 1;
             self.calls = 0;
             self.kept = Kept::default();
+            self.has_hub = false;
         }
         self.has_hub |= Some(to) == self.procedure.hub;
         self.kept.leave();

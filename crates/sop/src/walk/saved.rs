@@ -34,7 +34,6 @@ impl Walk {
         Map::from_iter([
             ("steps", Value::array(steps.collect())),
             ("paths", self.paths.into()),
-            ("hub", self.has_hub.into()),
             ("todos", Value::array(todos.collect())),
             ("calls", (self.calls as u64).into()),
             ("kept", Value::array(kept.collect())),
@@ -83,11 +82,11 @@ impl Walk {
             Some(Given { node, id, tool: text(tool)?, value: value.clone(), is_here })
         };
         let all = |key: &str| list(saved.get(key)?);
-        let steps = all("steps")?.into_iter().map(step).collect::<Option<_>>()?;
+        let steps = all("steps")?.into_iter().map(step).collect::<Option<Vec<Step>>>()?;
         let todos = all("todos")?.into_iter().map(todo).collect::<Option<_>>()?;
         let kept = all("kept")?.into_iter().map(given).collect::<Option<VecDeque<_>>>()?;
         let (paths, calls) = (number(saved.get("paths")?)?, number(saved.get("calls")?)?);
-        let has_hub = saved.get("hub")?.as_bool()?;
+        let has_hub = procedure.hub.is_some_and(|hub| steps.iter().any(|step| step.node == hub));
         Some(Self {
             mode,
             steps,
