@@ -4,6 +4,7 @@
 //! than linear time, is kept from it ([`prepare`]); places stay what they are.
 
 mod labels;
+mod locate;
 mod prepare;
 mod shapes;
 
@@ -12,7 +13,8 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, Span, codes};
 use merman_core::{
-    DiagramParseOutcome, EditorSemanticFacts, EditorSemanticRole, Engine, Error, ParsedEditorFacts,
+    DiagramParseOutcome, EditorSemanticFacts, EditorSemanticRole, Engine, Error,
+    ManagedSemanticJson, ParsedEditorFacts,
 };
 use serde_json::Value as Json;
 
@@ -45,39 +47,51 @@ pub(crate) fn read(
             return None;
         }
     };
-    // The parser is not ours: a fault in it must not take the process along.
-    let parsed = std::panic::catch_unwind(|| {
-        Engine::new().parse_diagram_snapshot_with_type_sync(FAMILY, &prepared)
-    });
-    let snapshot = match parsed {
-        Ok(Ok(Some(snapshot))) => snapshot,
-        Ok(Err(error)) => {
-            diagnostics.push(invalid(source, span, &error));
+    let (model, facts) = match parse(&prepared) {
+        Ok(parsed) => parsed,
+        Err(Trouble::Invalid(error)) => {
+            let wrong = locate::place(&prepared, &error);
+            let place = Span::new(span.start + wrong.start, (span.start + wrong.end).min(span.end));
+            diagnostics.push(invalid(source, place, &error));
             return None;
         }
-        Ok(Ok(None)) | Err(_) => {
-            diagnostics.push(unreadable(source, span));
-            return None;
-        }
-    };
-    let (_, outcome, facts) = snapshot.into_parts();
-    let model = match &outcome {
-        DiagramParseOutcome::Parsed { model, .. } => model,
-        DiagramParseOutcome::Failed(error) => {
-            diagnostics.push(invalid(source, span, error));
-            return None;
-        }
-        DiagramParseOutcome::Panicked(_) => {
+        Err(Trouble::Fault) => {
             diagnostics.push(unreadable(source, span));
             return None;
         }
     };
     let places = match &facts {
-        ParsedEditorFacts::Available(facts) => places(facts),
-        ParsedEditorFacts::Unavailable => HashMap::new(),
+        ParsedEditorFacts::Available(facts) => Some(places(facts)),
+        ParsedEditorFacts::Unavailable => None,
     };
     let builder = Builder { source, span, places, chart: Chart { span, ..Chart::default() } };
-    Some(builder.build(model, diagnostics))
+    Some(builder.build(&model, diagnostics))
+}
+
+/// Why a text cannot be read.
+enum Trouble {
+    /// The parser says why.
+    Invalid(Error),
+    /// The parser has a fault of its own.
+    Fault,
+}
+
+fn parse(text: &str) -> Result<(ManagedSemanticJson, ParsedEditorFacts), Trouble> {
+    // The parser is not ours: a fault in it must not take the process along.
+    let parsed = std::panic::catch_unwind(|| {
+        Engine::new().parse_diagram_snapshot_with_type_sync(FAMILY, text)
+    });
+    let snapshot = match parsed {
+        Ok(Ok(Some(snapshot))) => snapshot,
+        Ok(Err(error)) => return Err(Trouble::Invalid(error)),
+        Ok(Ok(None)) | Err(_) => return Err(Trouble::Fault),
+    };
+    let (_, outcome, facts) = snapshot.into_parts();
+    match outcome {
+        DiagramParseOutcome::Parsed { model, .. } => Ok((model, facts)),
+        DiagramParseOutcome::Failed(error) => Err(Trouble::Invalid(error)),
+        DiagramParseOutcome::Panicked(_) => Err(Trouble::Fault),
+    }
 }
 
 /// Where each node is first written, in the text that was parsed.
@@ -98,7 +112,8 @@ fn places(facts: &EditorSemanticFacts) -> HashMap<&str, Span> {
 struct Builder<'a> {
     source: &'a Arc<Source>,
     span: Span,
-    places: HashMap<&'a str, Span>,
+    /// Where nodes are written; none if the parser does not say.
+    places: Option<HashMap<&'a str, Span>>,
     chart: Chart,
 }
 
@@ -119,6 +134,10 @@ impl Builder<'_> {
 
     fn add_node(&mut self, node: &Json, subgraphs: &HashSet<&str>) {
         let Some(id) = node["id"].as_str().filter(|id| !subgraphs.contains(id)) else { return };
+        // For drawing, a line `style X …` makes a node of an X that is written nowhere else.
+        if self.places.as_ref().is_some_and(|places| !places.contains_key(id)) {
+            return;
+        }
         let id: Arc<str> = labels::restored(id).into();
         let label = node["label"].as_str().map_or_else(|| id.to_string(), labels::restored);
         let shape = node["shape"].as_str();
@@ -175,7 +194,7 @@ impl Builder<'_> {
 
     /// Where a node is first written in the file.
     fn place(&self, id: &str) -> Span {
-        match self.places.get(id) {
+        match self.places.as_ref().and_then(|places| places.get(id)) {
             Some(place) => Span::new(self.span.start + place.start, self.span.start + place.end),
             None => Span::empty(self.span.start),
         }
@@ -192,19 +211,18 @@ fn unreadable(source: &Arc<Source>, span: Span) -> Diagnostic {
 }
 
 /// The parser's words about what it could not read.
-fn invalid(source: &Arc<Source>, span: Span, error: &Error) -> Diagnostic {
-    let (message, place) = match error {
-        Error::DiagramParse { diagnostic, .. } => {
-            (diagnostic.message().to_owned(), diagnostic.span())
-        }
-        other => (other.to_string(), None),
-    };
-    let place = place.map_or(Span::empty(span.start), |place| {
-        Span::new(span.start + place.start, (span.start + place.end).min(span.end))
-    });
+fn words(error: &Error) -> String {
+    match error {
+        Error::DiagramParse { diagnostic, .. } => diagnostic.message().to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// What is wrong at a place.
+fn invalid(source: &Arc<Source>, place: Span, error: &Error) -> Diagnostic {
     // What is not closed reaches to the end of the text; where it begins is what matters.
     let first_line = source.slice(place).find('\n').map_or(place.end, |end| place.start + end);
-    let message = labels::restored(message.trim_end_matches('.'));
+    let message = labels::restored(words(error).trim_end_matches('.'));
     let hint = message
         .contains("expected \"graph\"")
         .then(|| String::from("begin the flowchart with a line such as `flowchart TD`"));

@@ -50,6 +50,18 @@ fn charts() {
     }
 }
 
+/// What the parser has no place for is looked for, with few readings more.
+#[test]
+fn a_wrong_line_at_the_end() {
+    let lines = many("N# --> A\n");
+    let lines = lines[..lines.len() / 4].rsplit_once('\n').unwrap().0;
+    let text = file("", &format!("{lines}\nB{{x (y) z}}"), "");
+    let (procedure, diagnostics) = read(&Source::new("x.md", text.as_str()));
+    let wrong = diagnostics.iter().next().unwrap().primary.as_ref().unwrap().start();
+    let line = text.lines().position(|line| line.starts_with("B{")).unwrap() + 1;
+    assert_eq!((procedure.is_none(), wrong.line, wrong.column), (true, line, 1));
+}
+
 #[test]
 fn directives_without_an_end() {
     let chart = many("%%{");

@@ -76,3 +76,14 @@ fn what_grows_faster_than_the_text_is_refused() {
     let beyond = prepare(&"subgraph x\n".repeat(1_001)).expect_err("too many subgraphs");
     assert_eq!(beyond.message, "the flowchart has more than 1000 subgraphs");
 }
+
+#[test]
+fn styles_make_no_nodes() {
+    let text = "flowchart TD\n  style EARLY fill:#0f0\n  A --> EARLY\n  subgraph S\n    B@{ shape: diam }\n  \
+                end\n  C\n  style NOPE fill:#0f0\n  style S fill:#0f0\n  style A fill:#0f0\n  \
+                click NOWHERE \"https://example.com\"\n  class NOBODY x\n";
+    let chart = chart(text);
+    let mut ids: Vec<&str> = chart.nodes.iter().map(|node| &*node.id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["A", "B", "C", "EARLY"]);
+}
