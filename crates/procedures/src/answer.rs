@@ -34,6 +34,11 @@ impl Failure {
         RpcError::new(code::UNAVAILABLE, message).with_data(&json!({ "code": self.0["code"] }))
     }
 
+    /// A fault of ours.
+    pub(crate) fn internal(error: &dyn std::fmt::Display) -> Self {
+        Self::new(codes::RUN_INTERNAL, error.to_string())
+    }
+
     /// Nothing has been loaded in this conversation.
     pub(crate) fn nothing_loaded() -> Self {
         Self::new(codes::NOTHING_LOADED, "Graph not loaded. Call load_graph first.")
@@ -204,6 +209,7 @@ fn receipt(walk: &Walk, now: u64) -> Value {
                 "arguments_sha256": done.arguments,
                 "result_sha256": done.result,
                 "failed": done.failed,
+                "unanswered": done.is_unanswered(),
             })
         });
         json!({

@@ -13,6 +13,7 @@ mod binding;
 mod conversation;
 mod library;
 mod memory;
+mod noted;
 mod others;
 mod procedures;
 mod record;

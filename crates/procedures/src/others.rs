@@ -1,18 +1,18 @@
 //! Calls of tools that are not ours: whether a procedure allows them, and what came of them.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
-use mcpgraph_engine::LogLevel;
+use mcpgraph_engine::{ErrorKind, LogLevel, RunError};
 use mcpgraph_mcp::message::{Raw, RpcError};
 use mcpgraph_mcp::server::Call;
-use mcpgraph_sop::{Denied, Permit, ToolUse, digest};
+use mcpgraph_sop::{Answer, Denied, digest};
 use mcpgraph_upstream::{NodeOutput, output_of};
 use mcpgraph_value::Value;
 use serde_json::json;
-use serde_json::value::RawValue;
 
 use crate::answer::{self, Failure};
+use crate::noted::{Came, Noted, to_its_end};
 use crate::procedures::{CallParams, META_CONVERSATION};
 use crate::trail::millis;
 use crate::{Conversation, Key, Procedures, binding};
@@ -27,22 +27,6 @@ impl Procedures {
         binds: bool,
     ) -> Result<Raw, RpcError> {
         let key = self.key_of(&call, &params.arguments);
-        let permit = match &key {
-            Some(key) => match self.permit(key, &params.name).await {
-                Ok(permit) => permit,
-                // Where nobody knows what may be called, nothing may.
-                Err(away) => return Ok(answer::result(Err(away))),
-            },
-            None => None,
-        };
-        let permit = match permit {
-            Some(Ok(permit)) => Some(permit),
-            Some(Err(refused)) => return Ok(answer::result(Err(refused))),
-            None if binds => {
-                return Ok(answer::result(Err(self.lost(&call))));
-            }
-            None => None,
-        };
         if self.needs_handle(&call.client)
             && call.meta.get(META_CONVERSATION).is_none()
             && let Some(stripped) = call.params.as_deref().and_then(binding::without_conversation)
@@ -50,66 +34,90 @@ impl Procedures {
             call.params = Some(stripped);
             params.arguments = binding::stripped(params.arguments);
         }
-        let began = Instant::now();
+        let noted = match key {
+            Some(key) => match self.note(key, params).await {
+                Ok(noted) => noted,
+                // Where nobody knows what may be called, nothing may.
+                Err(refused) => return Ok(answer::result(Err(refused))),
+            },
+            None => None,
+        };
+        let Some(noted) = noted else {
+            if binds {
+                return Ok(answer::result(Err(self.lost(&call))));
+            }
+            return self.inner.call(call).await;
+        };
+        let cancel = call.cancel.clone();
         let outcome = self.inner.call(call).await;
-        if let (Some(key), Some(permit), Ok(result)) = (&key, permit, &outcome) {
-            self.used(key, permit, params, result, began.elapsed()).await;
-        }
+        noted.answered(came(&outcome, cancel.is_cancelled())).await;
         outcome
     }
 
-    /// Whether a conversation may call a tool now; none if it walks no procedure.
-    async fn permit(
-        &self,
-        key: &Key,
-        tool: &str,
-    ) -> Result<Option<Result<Permit, Failure>>, Failure> {
-        let now = millis(SystemTime::now());
-        let permit = self.with(key, |Conversation { walk, trail }| {
-            let permit = walk.permit(tool);
-            if permit.is_err() {
-                trail.note(LogLevel::Warn, &format!("{tool} may not be called here"));
-            }
-            permit.map_err(|denied| match denied {
-                Denied::NotHere => answer::not_here(walk, tool, now),
-                Denied::TooMany => answer::too_many_calls(),
-            })
-        });
-        permit.await
+    /// Notes a call before it is made, if it may be made; none if the conversation walks no
+    /// procedure. What is begun is done, also when the caller goes away meanwhile.
+    async fn note(&self, key: Key, params: CallParams) -> Result<Option<Noted>, Failure> {
+        let Some(procedures) = self.itself.upgrade() else {
+            return Err(Failure::internal(&"the server ends"));
+        };
+        let noted = to_its_end(procedures.permit(key, params)).await;
+        noted.unwrap_or_else(|error| Err(Failure::internal(&error)))
     }
 
-    /// Notes what came of a call.
-    async fn used(
-        &self,
-        key: &Key,
-        permit: Permit,
+    /// The same, done here.
+    pub(crate) async fn permit(
+        self: Arc<Self>,
+        key: Key,
         params: CallParams,
-        result: &RawValue,
-        took: Duration,
-    ) {
+    ) -> Result<Option<Noted>, Failure> {
         let arguments = match params.arguments {
-            serde_json::Value::Null => json!({}),
-            given => given,
+            serde_json::Value::Null => json!({}).to_string(),
+            given => given.to_string(),
         };
-        let output = output_of(&Value::from_json(result.get()).unwrap_or_default());
-        let value = match &output {
-            NodeOutput::Value(value) => Some(value.clone()),
-            NodeOutput::Error { .. } => None,
-        };
-        let done = ToolUse {
-            tool: params.name.as_str().into(),
-            arguments: digest(arguments.to_string()),
-            result: digest(result.get()),
-            failed: value.is_none(),
-        };
-        let tool = Arc::clone(&done.tool);
-        let arguments = Value::from_json(&arguments.to_string()).unwrap_or_default();
-        let noted = self.with(key, |Conversation { walk, trail }| {
-            walk.used(permit, done.clone(), value.clone());
-            trail.used(&tool, arguments.clone(), took, &output);
-        });
-        if noted.await.is_err() {
-            tracing::warn!(tool = &*tool, "what a tool gave is not known to its walk");
+        let (tool, now) = (Arc::<str>::from(params.name), millis(SystemTime::now()));
+        let (sum, arguments) =
+            (digest(&arguments), Value::from_json(&arguments).unwrap_or_default());
+        let noted =
+            self.with(&key, |Conversation { walk, trail }| match walk.permit(&tool, &sum) {
+                Ok(permit) => Ok((permit, trail.run, trail.called(&tool, arguments.clone()))),
+                Err(denied) => {
+                    trail.note(LogLevel::Warn, &format!("{tool} may not be called here"));
+                    Err(match denied {
+                        Denied::NotHere => answer::not_here(walk, &tool, now),
+                        Denied::TooMany => answer::too_many_calls(),
+                    })
+                }
+            });
+        let Some(noted) = noted.await? else { return Ok(None) };
+        let (permit, run, step) = noted?;
+        Ok(Some(Noted::new(&self, key, run, permit, step)))
+    }
+}
+
+/// What came of a call that ended.
+fn came(outcome: &Result<Raw, RpcError>, was_cancelled: bool) -> Came {
+    let failed =
+        |result, error| Came { answer: Some(Answer { result, value: None }), output: Err(error) };
+    match outcome {
+        Ok(result) => {
+            let output = output_of(&Value::from_json(result.get()).unwrap_or_default());
+            let sum = Some(digest(result.get()));
+            match output {
+                NodeOutput::Value(value) => Came {
+                    answer: Some(Answer { result: sum, value: Some(value.clone()) }),
+                    output: Ok(value),
+                },
+                // It may be about the cancelling only.
+                NodeOutput::Error { .. } if was_cancelled => Came::unanswered(),
+                NodeOutput::Error { text, .. } => {
+                    failed(sum, RunError::new(ErrorKind::ToolError, text))
+                }
+            }
+        }
+        Err(_) if was_cancelled => Came::unanswered(),
+        Err(error) => {
+            let kind = ErrorKind::ProtocolError { code: error.code };
+            failed(None, RunError::new(kind, error.message.as_str()))
         }
     }
 }

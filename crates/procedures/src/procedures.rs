@@ -1,6 +1,6 @@
 //! The server: our three tools in front of those of another service.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
@@ -15,9 +15,11 @@ use mcpgraph_sop::{Mode, Procedure};
 use mcpgraph_value::Value;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
 
 use crate::answer::{self, Failure};
 use crate::binding::{self, Shared, View};
+use crate::noted::MAX_NOTING;
 use crate::record::Records;
 use crate::tools::{self, CONVERSATION, INSTRUCTIONS};
 use crate::{Catalogue, Conversation, Key, Store, StoreError};
@@ -57,6 +59,8 @@ pub enum Audience {
 
 /// The server behind every transport.
 pub struct Procedures {
+    /// For what goes on when its caller does not wait any more.
+    pub(crate) itself: Weak<Self>,
     pub(crate) inner: Arc<dyn Service>,
     /// What can be walked; none if there is nothing, and then the three tools are not there.
     catalogue: ArcSwapOption<Catalogue>,
@@ -69,6 +73,8 @@ pub struct Procedures {
     elsewhere: Option<Elsewhere>,
     pub(crate) shared: Mutex<Shared>,
     swept: Mutex<Instant>,
+    /// Places for what came of calls to be noted.
+    pub(crate) noting: Arc<Semaphore>,
 }
 
 /// The parameters of `tools/call`.
@@ -89,7 +95,8 @@ impl Procedures {
         options: Options,
     ) -> Arc<Self> {
         let Options { audience, lenient, instruments, gate, elsewhere } = options;
-        Arc::new(Self {
+        Arc::new_cyclic(|itself| Self {
+            itself: Weak::clone(itself),
             inner,
             catalogue: ArcSwapOption::from_pointee(catalogue),
             store,
@@ -101,6 +108,7 @@ impl Procedures {
             elsewhere,
             shared: Mutex::default(),
             swept: Mutex::new(Instant::now()),
+            noting: Arc::new(Semaphore::new(MAX_NOTING)),
         })
     }
 
@@ -159,8 +167,10 @@ impl Procedures {
             let acted = act(conversation);
             done = Some((acted, conversation.trail.run, conversation.trail.take()));
         };
-        self.store.change(key, Instant::now(), &mut change).await.map_err(|error| away(&error))?;
-        let Some((acted, run, events)) = done else { return Ok(None) };
+        let changed = self.store.change(key, Instant::now(), &mut change).await;
+        // It may have been forgotten after a change that somebody else was faster than.
+        let is_there = changed.map_err(|error| away(&error))?;
+        let Some((acted, run, events)) = done.filter(|_| is_there) else { return Ok(None) };
         self.records.tell(key, run, events).await;
         Ok(Some(acted))
     }

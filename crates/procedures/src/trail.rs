@@ -4,12 +4,12 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use mcpgraph_engine::{ErrorKind, Event, LogLevel, RunError, StepId, StepPath};
+use mcpgraph_engine::{Event, LogLevel, RunError, StepId, StepPath};
 use mcpgraph_journal::RunId;
 use mcpgraph_sop::Walk;
-use mcpgraph_upstream::NodeOutput;
 use mcpgraph_value::{Map, Value};
 
+use crate::noted::unanswered;
 use crate::tools::TODO;
 
 /// The type of a step that calls a tool.
@@ -28,6 +28,8 @@ pub(crate) struct Trail {
     /// How many nodes were come to.
     nodes: u32,
     here: Option<Here>,
+    /// The calls that have no answer yet, at this node or at one before it.
+    open: Vec<StepId>,
     /// What happened and is not in the record yet.
     events: Vec<Event>,
 }
@@ -44,7 +46,7 @@ impl Trail {
     /// The trail of a walk that begins.
     pub(crate) fn new(run: RunId, began: SystemTime) -> Self {
         let at = Duration::ZERO;
-        Self { run, began, at, next: 0, nodes: 0, here: None, events: Vec::new() }
+        Self { run, began, at, next: 0, nodes: 0, here: None, open: Vec::new(), events: Vec::new() }
     }
 
     /// What happened since it was last asked.
@@ -105,18 +107,12 @@ impl Trail {
         self.events.push(Event::Log { step, level, message: message.into(), at });
     }
 
-    /// A tool was called at the current node.
-    pub(crate) fn used(
-        &mut self,
-        tool: &Arc<str>,
-        arguments: Value,
-        took: Duration,
-        output: &NodeOutput,
-    ) {
+    /// A tool is called at the current node; none if the walk has not begun.
+    pub(crate) fn called(&mut self, tool: &Arc<str>, arguments: Value) -> Option<StepId> {
         let (step, at) = (self.next, self.now());
-        let Some(here) = &mut self.here else { return };
-        let path = here.inside(Arc::clone(tool));
+        let path = self.here.as_mut()?.inside(Arc::clone(tool));
         self.next += 1;
+        self.open.push(step);
         self.events.push(Event::StepStarted {
             step,
             path,
@@ -124,22 +120,29 @@ impl Trail {
             kind: CALL,
             input: Some(arguments),
             item_name: None,
-            began: at.saturating_sub(took),
-            at: at.saturating_sub(took),
+            began: at,
+            at,
         });
+        Some(step)
+    }
+
+    /// What came of a call, wherever the walk is by now.
+    pub(crate) fn answered(&mut self, step: StepId, output: Result<Value, RunError>) {
+        let Some(place) = self.open.iter().position(|open| *open == step) else { return };
+        self.open.remove(place);
+        let at = self.now();
         self.events.push(match output {
-            NodeOutput::Value(value) => {
-                Event::StepFinished { step, output: value.clone(), edge: None, at }
-            }
-            NodeOutput::Error { text, .. } => {
-                let error = RunError::new(ErrorKind::ToolError, text.as_str());
-                Event::StepFailed { step, error, edge: None, at }
-            }
+            Ok(output) => Event::StepFinished { step, output, edge: None, at },
+            Err(error) => Event::StepFailed { step, error, edge: None, at },
         });
     }
 
     /// The walk has ended, with this result.
     pub(crate) fn end(&mut self, result: Option<Value>) {
+        for step in mem::take(&mut self.open) {
+            let (error, at) = (unanswered(), self.now());
+            self.events.push(Event::StepFailed { step, error, edge: None, at });
+        }
         self.leave(None);
         let (outcome, at) = (Ok(result.unwrap_or_default()), self.now());
         self.events.push(Event::Finished { outcome, at });
@@ -169,7 +172,8 @@ impl Trail {
             Value::array(vec![here.step.into(), u64::from(here.position).into(), tools])
         });
         let at = u64::try_from(self.at.as_micros()).unwrap_or(u64::MAX);
-        Value::array(vec![at.into(), self.next.into(), u64::from(self.nodes).into(), here])
+        let open = Value::array(self.open.iter().map(|step| (*step).into()).collect());
+        Value::array(vec![at.into(), self.next.into(), u64::from(self.nodes).into(), here, open])
     }
 
     /// What [`Trail::to_value`] was asked for.
@@ -187,6 +191,13 @@ impl Trail {
             }),
             _ => None,
         };
+        let open = match saved.get(4) {
+            Some(Value::Array(open)) => {
+                open.iter().map(|step| number(Some(step))).collect::<Option<_>>()?
+            }
+            // Calls were once noted with their answers only.
+            _ => Vec::new(),
+        };
         Some(Self {
             run,
             began,
@@ -194,6 +205,7 @@ impl Trail {
             next: number(saved.get(1))?,
             nodes: u32::try_from(number(saved.get(2))?).ok()?,
             here,
+            open,
             events: Vec::new(),
         })
     }

@@ -79,8 +79,7 @@ impl Procedures {
         })?;
         // A large file takes a while, which others must not wait for.
         let read = tokio::task::spawn_blocking(move || mcpgraph_sop::read(&source)).await;
-        let (procedure, diagnostics) =
-            read.map_err(|error| Failure::new(codes::RUN_INTERNAL, error.to_string()))?;
+        let (procedure, diagnostics) = read.map_err(|error| Failure::internal(&error))?;
         let Some(procedure) = procedure else {
             let problems = to_json(&diagnostics)["diagnostics"].take();
             let first = diagnostics.iter().find(|problem| problem.is_error());

@@ -24,6 +24,7 @@ pub use mermaid::{MAX_EDGES, MAX_SUBGRAPHS, shape};
 pub use procedure::{Procedure, ServerInfo};
 pub use read::read;
 pub use walk::{
-    Denied, Guarded, MAX_CALLS, MAX_KEPT_BYTES, MAX_STEPS, MAX_TODO_BYTES, MAX_TODOS, Mode, Move,
-    NotAccepted, Permit, Refusal, Status, Step, Summary, Todo, TodoDraft, ToolUse, Walk, digest,
+    Answer, Denied, Guarded, MAX_CALLS, MAX_KEPT_BYTES, MAX_STEPS, MAX_TODO_BYTES, MAX_TODOS, Mode,
+    Move, NotAccepted, Permit, Refusal, Status, Step, Summary, Todo, TodoDraft, ToolUse, Walk,
+    digest,
 };

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use self::todos::{MAX_TODO_BYTES, MAX_TODOS, NotAccepted, Status, Summary, Todo, TodoDraft};
 use self::tools::Kept;
-pub use self::tools::{Denied, MAX_CALLS, MAX_KEPT_BYTES, Permit, ToolUse};
+pub use self::tools::{Answer, Denied, MAX_CALLS, MAX_KEPT_BYTES, Permit, ToolUse};
 use crate::{Chart, Edge, Node, NodeId, Procedure};
 
 /// How many steps a path may have; going to the entry begins a new one.
@@ -68,7 +68,7 @@ pub struct Step {
     pub node: NodeId,
     /// When it was come to, in milliseconds since 1970.
     pub entered: u64,
-    /// The tools that were called there, in the order of their results.
+    /// The tools that were called there, in the order of the calls.
     pub uses: Vec<ToolUse>,
 }
 
@@ -250,7 +250,7 @@ impl Walk {
             self.has_hub = false;
         }
         self.has_hub |= Some(to) == self.procedure.hub;
-        self.kept.leave();
+        self.kept.enter(to);
         self.steps.push(Step { node: to, entered: now, uses: Vec::new() });
     }
 

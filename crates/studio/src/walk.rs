@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcpgraph_journal::{Journal, JournalError, Payload, RunId, StoredEvent};
-use mcpgraph_sop::{Mode, Procedure, ToolUse, Walk};
+use mcpgraph_sop::{Answer, Mode, Permit, Procedure, Walk};
 use mcpgraph_value::Value;
 use serde_json::json;
 
@@ -45,8 +45,8 @@ pub(crate) fn recall(
 struct Recalled {
     walk: Walk,
     todos: Value,
-    /// Calls of tools that have begun: their steps and names.
-    calls: Vec<(u64, Arc<str>)>,
+    /// Calls of tools that have begun, by their steps.
+    calls: Vec<(u64, Permit)>,
     /// When the run began, in milliseconds since 1970.
     now: u64,
 }
@@ -71,24 +71,19 @@ impl Recalled {
                 let entered = self.now + u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
                 self.walk.follow(&node, entered);
             }
-            StoredEvent::StepStarted { step, node, .. } => self.calls.push((step, node)),
+            StoredEvent::StepStarted { step, node, .. } => {
+                self.calls.extend(self.walk.permit(&node, "").ok().map(|permit| (step, permit)));
+            }
             StoredEvent::StepFinished { step, output: Payload::Whole(output), .. } => {
                 let call = self.calls.iter().position(|(known, _)| *known == step);
                 if let Some(call) = call {
-                    let (_, tool) = self.calls.swap_remove(call);
-                    self.used(tool, output);
+                    let (_, permit) = self.calls.swap_remove(call);
+                    // What a tool gave is what guards look at.
+                    self.walk.answered(permit, Answer { result: None, value: Some(output) });
                 }
             }
             _ => {}
         }
-    }
-
-    /// What a tool gave is what guards look at.
-    fn used(&mut self, tool: Arc<str>, output: Value) {
-        let Ok(permit) = self.walk.permit(&tool) else { return };
-        let (arguments, result) = (String::new(), String::new());
-        let done = ToolUse { tool, arguments, result, failed: false };
-        self.walk.used(permit, done, Some(output));
     }
 
     fn told(&self) -> serde_json::Value {

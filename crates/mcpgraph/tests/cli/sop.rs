@@ -2,5 +2,6 @@
 
 mod agent;
 mod binding;
+mod receipts;
 mod walk;
 pub(crate) mod watched;

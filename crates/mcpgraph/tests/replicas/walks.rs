@@ -163,3 +163,30 @@ fn a_client_hears_of_its_tools_wherever_it_listens() {
     ask(&one, &Value::Null, "load_graph", json!({ "sop_file": file }));
     assert!(hears());
 }
+
+/// A call is allowed by one process and seen by the next, with what came of it.
+#[test]
+fn a_receipt_has_the_calls_of_every_process() {
+    let Some(store) = database() else { return };
+    let text = std::fs::read_to_string("../../examples/order-desk.md").unwrap();
+    let Desk { cluster, load, .. } = &Desk::open(store, "desk.md", &text, &[]);
+    let client = cluster.client();
+    let loaded = ask(&client, &Value::Null, "load_graph", load.clone());
+    let conversation = &loaded["conversation"];
+    let go = |node: &str| ask(&client, conversation, "goto_node", json!({ "node_id": node }));
+    for node in ["START", "ROUTE", "CHECK"] {
+        assert_eq!(go(node)["valid"], true);
+    }
+    ask(&client, conversation, "get_order", json!({ "id": "A-100" }));
+    for node in ["IS_PENDING", "CANCEL"] {
+        assert_eq!(go(node)["valid"], true);
+    }
+    let cancelled = json!({ "id": "A-100", "status": "cancelled" });
+    ask(&client, conversation, "set_order_status", cancelled);
+    let nodes = go("DONE")["receipt"]["nodes"].clone();
+    for (node, tool) in [(2, "get_order"), (4, "set_order_status")] {
+        let used = &nodes[node]["tools"][0];
+        assert_eq!((&used["tool"], &used["unanswered"]), (&json!(tool), &json!(false)), "{nodes}");
+        assert_eq!(used["result_sha256"].as_str().unwrap().len(), 64);
+    }
+}

@@ -16,8 +16,9 @@ impl Walk {
         let name = |node| Value::String(Arc::clone(&self.node(node).id));
         let steps = self.steps.iter().map(|step| {
             let uses = step.uses.iter().map(|done| {
-                let texts = [&*done.tool, &done.arguments, &done.result].map(Value::from);
-                Value::array([&texts[..], &[done.failed.into()]].concat())
+                let result = done.result.as_deref().map_or(Value::Null, Value::from);
+                let (tool, arguments) = (Value::from(&*done.tool), Value::from(&*done.arguments));
+                Value::array(vec![tool, arguments, result, done.failed.into()])
             });
             Value::array(vec![name(step.node), step.entered.into(), Value::array(uses.collect())])
         });
@@ -54,10 +55,14 @@ impl Walk {
         };
         let used = |value: Value| {
             let [tool, arguments, result, failed] = &list(&value)?[..] else { return None };
+            let result = match result {
+                Value::Null => None,
+                digest => Some(digest.as_str()?.to_owned()),
+            };
             Some(ToolUse {
                 tool: text(tool)?,
                 arguments: arguments.as_str()?.to_owned(),
-                result: result.as_str()?.to_owned(),
+                result,
                 failed: failed.as_bool()?,
             })
         };

@@ -15,12 +15,18 @@ pub const MAX_CALLS: usize = 10_000;
 /// How much of what tools gave is kept for guards, in memory; the oldest results go first: 4 MiB.
 pub const MAX_KEPT_BYTES: usize = 4 << 20;
 
-/// A call that is allowed. It belongs to the node at which it was asked for, also when the walk
-/// has moved on before the tool answers.
+/// A call that is allowed and noted. It belongs to the node at which it was asked for, also when
+/// the walk has moved on before the tool answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Permit {
+pub struct Permit(Option<Place>);
+
+/// Where a call is noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
     path: u64,
     step: usize,
+    /// Which of the calls at that step.
+    number: usize,
 }
 
 /// Why a tool may not be called.
@@ -39,24 +45,49 @@ pub struct ToolUse {
     pub tool: Arc<str>,
     /// SHA-256 of its arguments.
     pub arguments: String,
-    /// SHA-256 of its result.
-    pub result: String,
-    /// Whether the result was an error.
+    /// SHA-256 of its result; none if there is none, or none is known.
+    pub result: Option<String>,
+    /// Whether the result was an error, or an error came in its place.
     pub failed: bool,
 }
 
+/// What came of a call.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// SHA-256 of the result; none if an error came in its place.
+    pub result: Option<String>,
+    /// What guards see of it; none if the call failed.
+    pub value: Option<Value>,
+}
+
+impl ToolUse {
+    /// Whether nobody knows what came of the call, or not yet.
+    pub fn is_unanswered(&self) -> bool {
+        self.result.is_none() && !self.failed
+    }
+}
+
 impl Walk {
-    /// Whether a tool may be called now. Only a procedure that binds says no.
-    pub fn permit(&self, tool: &str) -> Result<Permit, Denied> {
+    /// Notes a call of a tool, if it may be called now. Only a procedure that binds says no.
+    /// `arguments` is the SHA-256 of what it is called with.
+    pub fn permit(&mut self, tool: &Arc<str>, arguments: &str) -> Result<Permit, Denied> {
         if self.mode == Mode::Enforced {
-            if !self.allowed().any(|allowed| *allowed == *tool) {
+            if !self.allowed().any(|allowed| allowed == *tool) {
                 return Err(Denied::NotHere);
             }
             if self.calls >= MAX_CALLS {
                 return Err(Denied::TooMany);
             }
         }
-        Ok(Permit { path: self.paths, step: self.steps.len().saturating_sub(1) })
+        let is_full = self.calls >= MAX_CALLS;
+        let Some(step) = self.steps.last_mut().filter(|_| !is_full) else {
+            return Ok(Permit(None));
+        };
+        self.calls += 1;
+        let (tool, arguments) = (Arc::clone(tool), arguments.to_owned());
+        step.uses.push(ToolUse { tool, arguments, result: None, failed: false });
+        let number = step.uses.len() - 1;
+        Ok(Permit(Some(Place { path: self.paths, step: self.steps.len() - 1, number })))
     }
 
     /// The tools of the current node, and those that may be called everywhere.
@@ -66,18 +97,21 @@ impl Walk {
         here.iter().cloned().chain(always)
     }
 
-    /// Notes what came of a call; `value` is what guards see of it, if it succeeded.
-    pub fn used(&mut self, permit: Permit, done: ToolUse, value: Option<Value>) {
-        let is_current = permit.path == self.paths;
-        let Some(step) = self.steps.get_mut(permit.step).filter(|_| is_current) else { return };
-        if self.calls >= MAX_CALLS {
-            return;
-        }
-        self.calls += 1;
-        let (node, tool) = (step.node, Arc::clone(&done.tool));
-        step.uses.push(done);
-        if let Some(value) = value.filter(|_| self.mode == Mode::Enforced) {
-            let is_here = permit.step + 1 == self.steps.len();
+    /// Notes what came of a call.
+    pub fn answered(&mut self, permit: Permit, answer: Answer) {
+        let Some(place) = permit.0.filter(|place| place.path == self.paths) else { return };
+        let Some(step) = self.steps.get_mut(place.step) else { return };
+        let node = step.node;
+        let noted = step.uses.get_mut(place.number).filter(|noted| noted.is_unanswered());
+        let Some(noted) = noted else { return };
+        noted.result = answer.result;
+        noted.failed = answer.value.is_none();
+        let tool = Arc::clone(&noted.tool);
+        let since = &self.steps[place.step + 1..];
+        // Whoever has come to the node again asks there again.
+        let is_latest = !since.iter().any(|step| step.node == node);
+        if let Some(value) = answer.value.filter(|_| self.mode == Mode::Enforced && is_latest) {
+            let is_here = since.is_empty();
             let id = Arc::clone(&self.node(node).id);
             self.kept.keep(Given { node, id, tool, value, is_here });
         }
@@ -115,13 +149,7 @@ impl Kept {
     }
 
     fn keep(&mut self, result: Given) {
-        self.results.retain(|old| {
-            let is_same = old.node == result.node && old.tool == result.tool;
-            if is_same {
-                self.bytes = self.bytes.saturating_sub(old.value.approximate_bytes());
-            }
-            !is_same
-        });
+        self.forget(|old| old.node == result.node && old.tool == result.tool);
         self.bytes += result.value.approximate_bytes();
         self.results.push_back(result);
         while self.bytes > MAX_KEPT_BYTES
@@ -131,11 +159,22 @@ impl Kept {
         }
     }
 
-    /// The walk goes to another node.
-    pub(super) fn leave(&mut self) {
+    /// The walk goes to a node. What tools gave there before says nothing about this time.
+    pub(super) fn enter(&mut self, node: NodeId) {
+        self.forget(|old| old.node == node);
         for result in &mut self.results {
             result.is_here = false;
         }
+    }
+
+    fn forget(&mut self, is_old: impl Fn(&Given) -> bool) {
+        self.results.retain(|result| {
+            let is_old = is_old(result);
+            if is_old {
+                self.bytes = self.bytes.saturating_sub(result.value.approximate_bytes());
+            }
+            !is_old
+        });
     }
 
     /// The tools with a result at the current node.
@@ -144,7 +183,7 @@ impl Kept {
     }
 
     /// What a guard sees: the results at the current node by the names of their tools, and under
-    /// `nodes` the latest results of every node on the path.
+    /// `nodes` the results of the latest visit of every node on the path.
     pub(super) fn scope(&self) -> Value {
         let (mut here, mut nodes) = (Map::new(), Map::new());
         for Given { id, tool, value, is_here, .. } in &self.results {
