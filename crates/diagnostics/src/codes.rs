@@ -179,6 +179,7 @@ codes! {
     BRANCH_UNLABELLED = "MG0509", "A branch of a decision has no label";
     EDGE_OF_SUBGRAPH = "MG0510", "An edge begins or ends at a subgraph";
     GUARD_WITHOUT_EDGE = "MG0511", "A guard is for an edge that does not exist";
+    AGENT_TWICE = "MG0512", "Two procedures have the same agent";
     PROCEDURE_REFUSED = "MG0520", "A procedure may not be loaded";
     NOTHING_LOADED = "MG0521", "No procedure is loaded";
     TODOS_REFUSED = "MG0522", "A list of todos is not accepted";

@@ -2,13 +2,14 @@
 
 mod remote;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcpgraph_config::model::{Expose, GraphFile, Prefix, ServerDef};
 use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Source, codes};
-use mcpgraph_files::{NotBelow, below};
+use mcpgraph_files::{NotBelow, ReadError, below};
 use mcpgraph_outbound::Hosts;
 use mcpgraph_procedures::{Catalogue, Library, NotLoaded};
 use mcpgraph_sop::Procedure;
@@ -66,7 +67,32 @@ pub(crate) fn read_all<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Read {
             Err(found) => read.diagnostics.extend(found),
         }
     }
+    let twice = same_agents(&read.procedures);
+    read.diagnostics.extend(twice);
     read
+}
+
+/// Procedures that cannot be told apart by their agents.
+fn same_agents(procedures: &[(PathBuf, Arc<Procedure>)]) -> Diagnostics {
+    let mut seen: HashMap<&str, &Procedure> = HashMap::new();
+    let mut diagnostics = Diagnostics::new();
+    for (_, procedure) in procedures {
+        let agent = &procedure.front.agent;
+        if let Some(first) = seen.insert(agent, procedure) {
+            let message = format!(
+                "`{}` and `{}` have the same agent `{agent}`",
+                first.source.name(),
+                procedure.source.name()
+            );
+            diagnostics.push(
+                Diagnostic::error(codes::AGENT_TWICE, message)
+                    .at(&procedure.source, agent.span(), "")
+                    .also(&first.source, first.front.agent.span(), "the agent is used here first")
+                    .hint("give one of them another `agent`, or serve them apart"),
+            );
+        }
+    }
+    diagnostics
 }
 
 /// Reads procedures anew, as their files are now.
@@ -226,9 +252,25 @@ impl Library for Sops {
             Ok(Ok(source)) => Ok(Source::new(shown, source.text())),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a procedure was not read");
-                Err(refused(format!("SOP file cannot be read: {shown}")))
+                Err(refused(format!("SOP file cannot be read: {shown}: {}", reason(&error))))
             }
             Err(error) => Err(refused(error.to_string())),
+        }
+    }
+}
+
+/// Why a file cannot be read. Where it really is, is not for agents.
+fn reason(error: &ReadError) -> String {
+    match error {
+        ReadError::Io { error, .. } => error.kind().to_string(),
+        ReadError::TooLarge(_) => {
+            format!(
+                "it is larger than the limit of {} bytes (16 MiB)",
+                mcpgraph_files::MAX_FILE_BYTES
+            )
+        }
+        ReadError::NotText { byte, .. } => {
+            format!("it is not UTF-8 text (byte {byte}); save it as UTF-8")
         }
     }
 }

@@ -153,6 +153,8 @@ impl Procedures {
 }
 
 fn parsed<T: DeserializeOwned>(tool: &str, arguments: serde_json::Value) -> Result<T, Failure> {
+    // A call without arguments is told which it needs.
+    let arguments = if arguments.is_null() { json!({}) } else { arguments };
     serde_json::from_value(arguments).map_err(|error| {
         let message = format!("the arguments do not fit `{tool}`: {error}");
         Failure::new(codes::RUN_INVALID_INPUT, message)
@@ -171,4 +173,27 @@ fn summary(diagnostics: &Diagnostics) -> String {
         None => problem.message.clone(),
     });
     lines.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_that_is_missing_is_named() {
+        for arguments in [serde_json::Value::Null, json!({})] {
+            let said = [
+                parsed::<LoadGraph>(tools::LOAD_GRAPH, arguments.clone()).err(),
+                parsed::<Todos>(tools::TODO, arguments.clone()).err(),
+                parsed::<GotoNode>(tools::GOTO_NODE, arguments).err(),
+            ]
+            .map(|failure| failure.map(|failure| failure.into_error().message));
+            let expected = [
+                "the arguments do not fit `load_graph`: missing field `sop_file`",
+                "the arguments do not fit `todo`: missing field `todos`",
+                "the arguments do not fit `goto_node`: missing field `node_id`",
+            ];
+            assert_eq!(said, expected.map(|text| Some(text.to_owned())));
+        }
+    }
 }

@@ -51,3 +51,33 @@ async fn where_a_procedure_binds_no_other_is_loaded() {
     let problem = sops.open("https://example.com/a.md").await.unwrap_err();
     assert!(problem.message.contains("is not one of the procedures that bind"));
 }
+
+#[test]
+fn two_procedures_with_one_agent_are_not_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.md", "b.md"].map(|name| folder.path().join(name));
+    for path in &paths {
+        fs::write(path, PLAIN).unwrap();
+    }
+    let read = read_all(paths.iter().map(PathBuf::as_path));
+    let said: Vec<&str> = read.diagnostics.iter().map(|problem| problem.code.id()).collect();
+    assert_eq!(said, ["MG0512"]);
+    let message = &read.diagnostics.iter().next().unwrap().message;
+    for path in &paths {
+        assert!(message.contains(&path.display().to_string()), "{message}");
+    }
+    // Each alone is right.
+    assert!(!read_all([paths[0].as_path()]).diagnostics.has_errors());
+}
+
+#[tokio::test]
+async fn why_a_file_cannot_be_read_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let sops = sops(folder.path(), false);
+    fs::write(folder.path().join("root/latin.md"), b"---\nagent: caf\xe9\n---\n").unwrap();
+    let problem = sops.open("latin.md").await.unwrap_err();
+    assert_eq!(
+        problem.message,
+        "SOP file cannot be read: latin.md: it is not UTF-8 text (byte 14); save it as UTF-8"
+    );
+}
