@@ -14,7 +14,7 @@ use mcpgraph_journal::{JournalError, Question, QuestionId, RunId};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_mcp::version::Era;
-use mcpgraph_runtime::{Execution, Finished, Questions, Refused, Reply, Runtime};
+use mcpgraph_runtime::{Execution, Finished, Questions, Refused, Runtime};
 use mcpgraph_value::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -22,6 +22,7 @@ use serde_json::json;
 use crate::apart::{Apart, MAX_RUNS, Next};
 use crate::around::{Outer, inside};
 use crate::call::attend;
+use crate::elicit::{DECLINE, ELICIT, elicit, elicitation, reply, spoken};
 use crate::gateway::{Gateway, arguments};
 use crate::relay::{self, Params};
 use crate::seal::{Bound, RESPONSES, STATE, Seal};
@@ -31,15 +32,6 @@ use crate::{about, requests, result, tasks};
 /// The tool with which a client goes on that cannot be asked.
 pub(crate) const CONTINUE: &str = "continue_run";
 
-/// What a client says in the place of an answer that it does not give.
-const DECLINE: &str = "decline";
-
-/// How a client is asked.
-const ELICIT: &str = "elicitation/create";
-
-/// How often a client is asked again whose answer does not fit.
-const MAX_TRIES: usize = 5;
-
 /// What a client is given to come back with. It is sealed, so that only we write it.
 #[derive(Serialize, Deserialize)]
 struct Ticket {
@@ -48,13 +40,6 @@ struct Ticket {
     principal: Option<String>,
     /// Names the request that has to come again with the answer; none for a handle.
     request: Option<String>,
-}
-
-/// A question of a run, answered by the caller.
-#[derive(Deserialize)]
-struct Elicited {
-    action: String,
-    content: Option<Raw>,
 }
 
 /// What it takes to ask the caller of a request.
@@ -166,14 +151,13 @@ impl Room<'_> {
                 continue;
             }
             let Some(first) = asked.first() else { continue };
-            let can_be_asked = self.call.peer.may_ask(ELICIT).is_ok();
-            match self.call.version().era() {
-                Era::Modern if can_be_asked => return self.round(&asked),
-                Era::Legacy if can_be_asked && self.elicit(first).await => {}
-                _ => {
-                    let handle = self.ticket(&asked[..1], None)?;
-                    return Ok(raw(&result::asked(first, &handle, tool)));
-                }
+            let is_modern = self.call.version().era() == Era::Modern;
+            if is_modern && self.call.peer.may_ask(ELICIT).is_ok() {
+                return self.round(&asked);
+            }
+            if !elicit(&self.questions, self.call, first).await {
+                let handle = self.ticket(&asked[..1], None)?;
+                return Ok(raw(&result::asked(first, &handle, tool)));
             }
         }
     }
@@ -216,28 +200,6 @@ impl Room<'_> {
         self.seal.close(&raw(&ticket), &Bound::ticket(), Instant::now())
     }
 
-    /// Asks a legacy client in the middle of its call; false if it gives no answer that counts. A
-    /// person elsewhere may be faster.
-    async fn elicit(&self, question: &Question) -> bool {
-        let mut problem = None;
-        let until = Instant::now() + question.left;
-        for _ in 0..MAX_TRIES {
-            let params = raw(&elicitation(question, problem.as_deref()));
-            let left = until.saturating_duration_since(Instant::now());
-            let answer = tokio::select! {
-                answer = self.call.peer.request(ELICIT, Some(params), left) => answer,
-                _ = self.questions.ended(question.id, question.run) => return true,
-            };
-            let Some(reply) = answer.ok().and_then(|answer| reply(&answer)) else { return false };
-            match self.questions.answer(question.id, reply).await {
-                Err(Refused::Unfit(what)) => problem = Some(what),
-                // Whatever became of it, the run goes on.
-                _ => return true,
-            }
-        }
-        false
-    }
-
     /// Takes the answers of a modern client; the run that asked. Without any it is only looked how
     /// the run stands; what is missing is asked again.
     async fn take_rounds(&self, params: &Params, responses: &Params) -> Result<RunId, Refused> {
@@ -269,15 +231,7 @@ impl Room<'_> {
         if ticket.request.is_some() || !view.sees_own(&question.tool) {
             return Err(Refused::Foreign);
         }
-        let reply = match answer {
-            None | Some(Value::Null) => return Ok(question),
-            Some(Value::String(word)) if &**word == DECLINE => Reply::Decline,
-            Some(answer @ Value::Object(_)) => Reply::Answer(answer.clone()),
-            Some(_) => {
-                let what = format!("`answer` is an object, or the word `{DECLINE}`");
-                return Err(Refused::Unfit(what));
-            }
-        };
+        let Some(reply) = spoken(answer)? else { return Ok(question) };
         self.questions.answer(question.id, reply).await?;
         Ok(question)
     }
@@ -339,31 +293,6 @@ fn responses(params: &Params) -> Result<Params, RpcError> {
     let Some(responses) = params.get(RESPONSES) else { return Ok(Params::new()) };
     serde_json::from_str(responses.get())
         .map_err(|error| RpcError::invalid_params(format!("`{RESPONSES}`: {error}")))
-}
-
-fn elicitation(question: &Question, problem: Option<&str>) -> serde_json::Value {
-    let message = match problem {
-        Some(problem) => format!("{}\n\nThe answer does not fit: {problem}", question.message),
-        None => question.message.clone(),
-    };
-    json!({ "message": message, "requestedSchema": question.schema })
-}
-
-/// What a client says to a question; none if it says nothing that makes sense.
-pub(crate) fn reply(answer: &Raw) -> Option<Reply> {
-    let Elicited { action, content } = serde_json::from_str(answer.get()).ok()?;
-    match action.as_str() {
-        "accept" => {
-            let content = content
-                .map_or(Ok(Value::object(mcpgraph_value::Map::new())), |content| {
-                    Value::from_json(content.get())
-                });
-            content.ok().map(Reply::Answer)
-        }
-        // Both mean that there will be no answer.
-        "decline" | "cancel" => Some(Reply::Decline),
-        _ => None,
-    }
 }
 
 /// A refusal as a protocol error; the client may send the same state again where it was only the

@@ -13,6 +13,7 @@ mod around;
 mod asking;
 mod call;
 mod discovery;
+mod elicit;
 mod gate;
 mod gateway;
 mod listing;
@@ -33,6 +34,7 @@ mod workflows;
 mod wrap;
 
 pub use call::{Watch, attend, origin};
+pub use elicit::{DECLINE, elicit, spoken};
 pub use gate::Gate;
 pub use gateway::Gateway;
 pub use offer::Offer;

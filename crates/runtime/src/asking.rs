@@ -104,6 +104,18 @@ impl Questions {
         self.blocking(move |journal| journal.pending_questions(run)).await
     }
 
+    /// Waits until a run asks; what waits for an answer then, the oldest first.
+    pub async fn asked(&self, run: RunId) -> Result<Vec<Question>, JournalError> {
+        let mut follower = self.journal.follow(Some(run));
+        loop {
+            let pending = self.pending(Some(run)).await?;
+            if !pending.is_empty() {
+                return Ok(pending);
+            }
+            drop(tokio::time::timeout(LOOK, follower.changed()).await);
+        }
+    }
+
     /// Answers a question. The first answer that fits counts.
     pub async fn answer(&self, id: QuestionId, reply: Reply) -> Result<(), Refused> {
         let failed = |error: JournalError| Refused::Failed(error.to_string());

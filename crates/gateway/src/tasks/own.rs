@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::apart::Next;
 use crate::asking::{self, failed, refusal};
+use crate::elicit::reply;
 use crate::gateway::Gateway;
 use crate::relay::Params;
 use crate::seal::RESPONSES;
@@ -144,7 +145,7 @@ async fn update(questions: &Questions, run: RunId, params: &Params) -> Result<Ra
     let pending = questions.pending(Some(run)).await.map_err(|error| failed(&error))?;
     for question in pending {
         let Some(response) = responses.get(&question.name()) else { continue };
-        let reply = asking::reply(response).ok_or_else(|| {
+        let reply = reply(response).ok_or_else(|| {
             let what = format!("the answer to `{}` says nothing", question.name());
             refusal(&Refused::Unfit(what))
         })?;
