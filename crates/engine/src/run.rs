@@ -311,18 +311,29 @@ impl Run {
         if self.answer.is_none() {
             self.place = at.and_then(|(scope, node)| self.place_of(scope, node)).map(Box::new);
         }
+        if let Some(place) = at
+            && !self.has_begun(place)
+        {
+            self.keep_failing(None, place.0);
+        }
         let under_way: Vec<TaskId> = self.steps.keys().rev().copied().collect();
         for id in under_way {
             if let Some((number, scope)) =
                 self.steps.get(&id).and_then(|s| Some((s.number?, s.scope)))
             {
-                self.keep_failing(number, scope);
+                self.keep_failing(Some(number), scope);
             }
             self.stop_step(id, &error, now);
         }
         self.stop_detached(&error, now);
         let outcome = self.answer.take().unwrap_or(Err(error));
         self.finish(outcome, now);
+    }
+
+    /// Whether a node of a body is under way, and was told of.
+    fn has_begun(&self, place: (ScopeId, NodeIx)) -> bool {
+        let mut here = self.steps.values().filter(|step| (step.scope, step.node) == place);
+        here.any(|step| step.number.is_some())
     }
 
     /// The run came to something. It has ended when nothing is under way any more.

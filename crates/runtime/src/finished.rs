@@ -21,8 +21,8 @@ pub struct Finished {
 /// The step at which a run failed.
 #[derive(Clone, Debug)]
 pub struct FailedStep {
-    /// Its number.
-    pub step: StepId,
+    /// Its number; none if the run ended before it began.
+    pub step: Option<StepId>,
     /// What it saw: `{node_id: output}`.
     pub context: Value,
 }

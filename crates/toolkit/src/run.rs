@@ -115,7 +115,7 @@ pub(crate) fn told(
     };
     let mut failure = explained(error).with("run", run);
     if let Some(failed) = &finished.failed {
-        failure = failure.with("failedAt", steps.failed(failed));
+        failure = failure.with("failedAt", steps.failed(failed, error.node.as_deref()));
     }
     Err(failure.with("steps", steps.to_json(definitions)).with("stepsLeftOut", steps.left_out()))
 }

@@ -73,9 +73,12 @@ impl Steps {
     }
 
     /// The step at which the run failed: its number, its node, what it was given and what it saw.
-    pub(crate) fn failed(&self, failed: &FailedStep) -> serde_json::Value {
-        let mut told = json!({ "step": failed.step, "context": failed.context });
-        if let Some(step) = self.0.lock().steps.iter().rev().find(|step| step.id == failed.step) {
+    /// One that the run ended before has neither a number nor an input.
+    pub(crate) fn failed(&self, failed: &FailedStep, node: Option<&str>) -> serde_json::Value {
+        let mut told = json!({ "node": node, "context": failed.context });
+        let Some(number) = failed.step else { return told };
+        told["step"] = number.into();
+        if let Some(step) = self.0.lock().steps.iter().rev().find(|step| step.id == number) {
             told["node"] = json!(step.node);
             told["input"] = json!(step.input);
         }

@@ -88,7 +88,7 @@ impl Run {
                 Then::Begin(handler)
             }
             None => {
-                self.keep_failing(number, scope_id);
+                self.keep_failing(Some(number), scope_id);
                 self.keep_place(scope_id, failed);
                 Then::Fail(error)
             }

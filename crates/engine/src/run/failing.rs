@@ -9,8 +9,8 @@ use crate::{Place, PlaceNode, ScopeView, StepId};
 
 /// The step at which a run failed: the innermost one that nothing took care of.
 pub struct Failing {
-    /// Its number.
-    pub step: StepId,
+    /// Its number; none if the run ended before it began.
+    pub step: Option<StepId>,
     /// What it saw.
     pub view: ScopeView,
 }
@@ -27,7 +27,7 @@ impl Run {
     }
 
     /// Remembers where the run fails, unless it is failing already for something further inside.
-    pub(super) fn keep_failing(&mut self, step: StepId, scope: ScopeId) {
+    pub(super) fn keep_failing(&mut self, step: Option<StepId>, scope: ScopeId) {
         if self.failing.is_none()
             && let Some(scope) = self.scopes.get(&scope)
         {

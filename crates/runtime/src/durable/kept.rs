@@ -117,7 +117,9 @@ pub(super) fn finished_value(finished: &Finished) -> Value {
     let mut map = Map::new();
     put_outcome(&mut map, &finished.outcome);
     if let Some(failed) = &finished.failed {
-        map.insert("step", failed.step);
+        if let Some(step) = failed.step {
+            map.insert("step", step);
+        }
         map.insert("context", failed.context.clone());
     }
     if let Some(place) = &finished.place {
@@ -132,10 +134,8 @@ pub(super) fn finished_value(finished: &Finished) -> Value {
 pub(super) fn finished_of(run: RunId, value: &Value) -> Finished {
     let outcome = outcome_of(value);
     let step = value.get("step").and_then(Value::as_i64).and_then(|step| u64::try_from(step).ok());
-    let failed = step.map(|step| FailedStep {
-        step,
-        context: value.get("context").cloned().unwrap_or_default(),
-    });
+    let context = value.get("context").cloned();
+    let failed = context.map(|context| FailedStep { step, context });
     let place = value.get("place").and_then(Place::from_value);
     Finished { run, outcome, failed, place }
 }

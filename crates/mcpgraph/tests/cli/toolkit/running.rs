@@ -240,6 +240,9 @@ fn limits_progress_and_cancelling_are_honoured() {
     endless["executionLimits"] = json!({ "maxNodeExecutions": 50 });
     let error = agent.refuse("runGraphTool", &json!({ "toolDefinition": endless }));
     assert_eq!(error["code"], "MG0406", "{error}");
+    // The node had not begun, so that there is neither a number nor an input.
+    let failed = json!({ "node": "compute", "context": { "entry": {}, "compute": "compute" } });
+    assert_eq!(error["failedAt"], failed, "{}", error["failedAt"]);
 
     let slow = json!({
         "name": "slow",
