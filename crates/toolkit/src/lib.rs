@@ -8,6 +8,8 @@
 
 mod answer;
 mod arguments;
+mod asking;
+mod attended;
 mod breakpoints;
 mod change;
 mod check;

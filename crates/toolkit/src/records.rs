@@ -4,21 +4,20 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::codes;
 use mcpgraph_engine::StepId;
-use mcpgraph_gateway::attend;
 use mcpgraph_journal::{
     Filter, Journal, JournalError, Origin, Parent, Payload, RunId, RunStatus, RunSummary,
     StoredEvent, compare,
 };
 use mcpgraph_mcp::server::Call;
-use mcpgraph_runtime::{Execution, RecallError, Recalled, Recorded};
+use mcpgraph_runtime::{Execution, RecallError, Recalled, Recorded, Runtime};
 use mcpgraph_value::Value;
 use serde_json::json;
 
 use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
+use crate::asking::executed;
 use crate::expressions;
-use crate::run::{Runnable, effects, runnable, saved, told};
-use crate::steps::Steps;
+use crate::run::{Runnable, effects, runnable, saved};
 use crate::toolkit::Toolkit;
 
 /// How many runs are listed if the caller does not say.
@@ -71,6 +70,11 @@ pub(crate) async fn get(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
         let steps = (from..last).map(|step| Ok(json!(journal.step(run.id, step)?.to_value())));
         let steps = steps.collect::<Result<Vec<_>, JournalError>>().map_err(explain)?;
         let mut answer = json!({ "run": run.to_value(), "steps": steps });
+        if run.status == RunStatus::Running {
+            let asked = journal.pending_questions(Some(run.id)).map_err(explain)?;
+            let asked: Vec<_> = asked.iter().map(|question| json!(question.to_value())).collect();
+            answer["questions"] = asked.into();
+        }
         if last < run.steps {
             answer["next"] = last.into();
         }
@@ -104,27 +108,28 @@ pub(crate) async fn rerun(toolkit: &Toolkit, arguments: &Arguments, call: &Call)
         })?
     };
     let origin = Origin { parent: Some(Parent { run: parent.id, from }), ..Origin::default() };
-    let steps = Steps::default();
     let begun = |input| Execution { origin, ..runnable.execution(input) };
     let logs = arguments.flag("logging");
-    let runtime = &toolkit.runtime;
     if from == 0 && changes.is_empty() {
         let (input, is_masked) = match given {
             Some(input) => (input, false),
             None => read(toolkit, move |journal| recorded_input(journal, parent.id)).await?,
         };
-        let run = |execution| runtime.execute(execution);
-        let finished = attend(call, begun(input), Some(steps.watch()), run).await;
-        let mut answer = told(&finished, &steps, &runnable.definitions, logs)?;
+        let run =
+            |runtime: Arc<Runtime>, execution| async move { runtime.execute(execution).await };
+        let mut answer = executed(toolkit, call, (&runnable, begun(input)), logs, run).await?;
         answer["masked"] = is_masked.into();
         return Ok(answer);
     }
     let recalled = recall(toolkit, &runnable, parent, is_recorded, from, changes).await?;
     let ahead = effects(&recalled.fork.effects_ahead());
-    let run = |execution| runtime.execute_fork(recalled.fork, execution);
+    let fork = recalled.fork;
+    let run = |runtime: Arc<Runtime>, execution| async move {
+        runtime.execute_fork(fork, execution).await
+    };
     // The arguments are those of the record.
-    let finished = attend(call, begun(Value::Null), Some(steps.watch()), run).await;
-    let mut answer = told(&finished, &steps, &runnable.definitions, logs)?;
+    let execution = begun(Value::Null);
+    let mut answer = executed(toolkit, call, (&runnable, execution), logs, run).await?;
     answer["mayHaveCalled"] = ahead.into();
     answer["masked"] = recalled.is_masked.into();
     if let Some(note) = recalled.note {
@@ -207,7 +212,7 @@ fn find(journal: &Journal, id: &str) -> Result<RunSummary, Failure> {
 
 const LISTS: &str = "`listRuns` lists those that are";
 
-fn explain(error: &JournalError) -> Failure {
+pub(crate) fn explain(error: &JournalError) -> Failure {
     match error {
         JournalError::NoRun(_) | JournalError::NotAnId(_) => no_run(error.to_string()),
         _ => Failure::new(codes::TOOLKIT_NO_RECORD, error.to_string()),
@@ -222,15 +227,18 @@ pub(crate) fn parse(id: &str) -> Result<RunId, Failure> {
     id.parse().map_err(|_| no_run(format!("`{id}` is no id of a run")))
 }
 
+/// The failure of what needs the record where there is none.
+pub(crate) fn not_recorded() -> Failure {
+    Failure::new(codes::TOOLKIT_NO_RECORD, "runs are not recorded")
+        .with("suggestion", "start the toolkit without --no-history")
+}
+
 /// Reads the record where blocking is no harm.
 async fn read<T: Send + 'static>(
     toolkit: &Toolkit,
     work: impl FnOnce(&Journal) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let journal = toolkit.instruments.journal.clone();
-    let journal = journal.ok_or_else(|| {
-        Failure::new(codes::TOOLKIT_NO_RECORD, "runs are not recorded")
-            .with("suggestion", "start the toolkit without --no-history")
-    })?;
+    let journal = journal.ok_or_else(not_recorded)?;
     expressions::off_thread(move |_| work(&journal)).await
 }

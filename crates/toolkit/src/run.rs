@@ -7,7 +7,6 @@ use mcpgraph_config::model::NodeKind;
 use mcpgraph_diagnostics::{Source, codes};
 use mcpgraph_engine::RunError;
 use mcpgraph_expr::Jsonata;
-use mcpgraph_gateway::attend;
 use mcpgraph_graph::{Graph, Target, Template, Tool};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_runtime::{Execution, Finished, failed_call};
@@ -17,6 +16,7 @@ use serde_json::json;
 
 use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
+use crate::asking::executed;
 use crate::definition::{broken, definitions, problems, propose};
 use crate::documents::Loaded;
 use crate::expressions::{self, TriedScope, failed};
@@ -34,12 +34,12 @@ pub(crate) struct Runnable {
 /// `runGraphTool`.
 pub(crate) async fn graph_tool(toolkit: &Toolkit, arguments: &Arguments, call: &Call) -> Answer {
     let runnable = wanted(toolkit, arguments).await?;
-    let steps = Steps::default();
     let execution = runnable.execution(arguments.object("arguments"));
-    let runtime = &toolkit.runtime;
-    let run = |execution| runtime.execute(execution);
-    let finished = attend(call, execution, Some(steps.watch()), run).await;
-    told(&finished, &steps, &runnable.definitions, arguments.flag("logging"))
+    let logs = arguments.flag("logging");
+    executed(toolkit, call, (&runnable, execution), logs, |runtime, execution| async move {
+        runtime.execute(execution).await
+    })
+    .await
 }
 
 /// What a call names: a tool of the file, or a definition.

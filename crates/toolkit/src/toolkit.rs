@@ -17,9 +17,9 @@ use serde_json::value::RawValue;
 
 use crate::answer::{Answer, Failure, result};
 use crate::arguments::Arguments;
-use crate::debug::DebugRuns;
+use crate::attended::AttendedRuns;
 use crate::documents::{Documents, Loaded};
-use crate::{change, check, debug, definition, discover, expressions, records, run, tools};
+use crate::{asking, change, check, debug, definition, discover, expressions, records, run, tools};
 
 /// What models are told.
 const INSTRUCTIONS: &str = "\
@@ -27,7 +27,8 @@ Build tools as graphs of nodes: discover servers and their tools (listMcpServers
 listMcpServerTools, getMcpServerTool), try expressions (testJSONata, testJSONLogic) and calls \
 (testMcpTool), learn the form of a definition (getGraphSchema), check and run a definition before \
 it is saved (validateGraphTool, runGraphTool with toolDefinition), then addGraphTool. A run that \
-surprises is looked at with getRun, or step by step with debugGraphTool and controlRun.";
+asks a person gives a question: put it to the user, then answerQuestion. A run that surprises is \
+looked at with getRun, or step by step with debugGraphTool and controlRun.";
 
 /// The toolkit of a graph file.
 pub struct Toolkit {
@@ -36,7 +37,7 @@ pub struct Toolkit {
     pub(crate) upstreams: Arc<Upstreams>,
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) instruments: Instruments,
-    pub(crate) debugged: DebugRuns,
+    pub(crate) attended: AttendedRuns,
     /// What the arguments of each tool must look like.
     inputs: Vec<(&'static str, Schema)>,
 }
@@ -62,14 +63,14 @@ impl Toolkit {
         let upstreams = Arc::new(Upstreams::new(specs(&[]), upstream));
         let world = World::new(Arc::clone(&upstreams));
         let runtime = Runtime::new(Arc::new(world)).with(instruments.clone());
-        let (runtime, debugged) = (Arc::new(runtime), DebugRuns::new());
+        let (runtime, attended) = (Arc::new(runtime), AttendedRuns::new());
         let compiled = |tool: &tools::Tool| {
             // Our own schemas compile, which a test holds; one that did not would hide its tool.
             Some((tool.name, Schema::compile(&Value::from(tool.input.clone())).ok()?))
         };
         let inputs = tools::all().iter().filter_map(compiled).collect();
         let info = raw(&info).into();
-        Arc::new(Self { info, documents, upstreams, runtime, instruments, debugged, inputs })
+        Arc::new(Self { info, documents, upstreams, runtime, instruments, attended, inputs })
     }
 
     /// The tools, as `tools/list` shows them.
@@ -81,7 +82,7 @@ impl Toolkit {
 
     /// Lets debugged runs go on by themselves, for a while, and ends the servers that were started.
     pub async fn close(&self) {
-        self.debugged.close().await;
+        self.attended.close().await;
         self.upstreams.shutdown().await;
     }
 
@@ -146,6 +147,7 @@ impl Toolkit {
             "testJSONLogic" => expressions::logic(arguments).await,
             "validateGraphTool" => check::validate(self, &arguments).await,
             "runGraphTool" => run::graph_tool(self, &arguments, call).await,
+            "answerQuestion" => asking::answer(self, &arguments, call).await,
             "testMcpTool" => run::mcp_tool(self, arguments, call).await,
             "debugGraphTool" => debug::start(self, &arguments, call).await,
             "controlRun" => debug::control(self, &arguments, call).await,

@@ -130,16 +130,35 @@ fn items(properties: Value, required: &[&str]) -> Value {
     })
 }
 
+/// A question of a run.
+fn question() -> Value {
+    let properties = json!({
+        "id": text("What answerQuestion takes"), "run": text("The run that waits"),
+        "node": text("The node that asks"), "message": text("What is asked"),
+        "schema": { "type": "object", "description": "What the answer must look like" },
+        "expiresAt": text("Until when it can be answered")
+    });
+    json!({
+        "type": "object", "properties": properties,
+        "required": ["id", "run", "node", "message", "schema", "expiresAt"],
+        "description": "What the run asks a person, and waits for: ask the user, then answerQuestion"
+    })
+}
+
 /// The schema of an answer: what was asked for, or an error.
-fn answer(mut properties: Value, required: &[&str]) -> Value {
+fn answer(properties: Value, required: &[&str]) -> Value {
+    answer_of(properties, &[required])
+}
+
+/// The same where there are several things it may be.
+fn answer_of(mut properties: Value, alternatives: &[&[&str]]) -> Value {
     properties["error"] = json!({
         "type": "object",
         "properties": { "message": text("What is wrong"), "suggestion": text("What to do about it") },
         "required": ["message"]
     });
-    json!({
-        "type": "object",
-        "properties": properties,
-        "anyOf": [{ "required": required }, { "required": ["error"] }]
-    })
+    let required = |members: &&[&str]| json!({ "required": members });
+    let mut alternatives: Vec<Value> = alternatives.iter().map(required).collect();
+    alternatives.push(json!({ "required": ["error"] }));
+    json!({ "type": "object", "properties": properties, "anyOf": alternatives })
 }

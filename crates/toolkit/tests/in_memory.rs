@@ -254,7 +254,7 @@ async fn every_tool_is_described() {
     let toolkit =
         Toolkit::new(Arc::new(documents), UpstreamOptions::new(info), Instruments::default());
     let tools = toolkit.tools();
-    assert_eq!(tools.len(), 21);
+    assert_eq!(tools.len(), 22);
     for tool in tools {
         for schema in ["inputSchema", "outputSchema"] {
             assert!(jsonschema::meta::is_valid(&tool[schema]), "{tool}");

@@ -1,5 +1,6 @@
 //! The toolkit as an agent uses it: every answer fits the schema its tool declares.
 
+mod asking;
 mod building;
 mod debugging;
 mod examples;

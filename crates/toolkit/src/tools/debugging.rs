@@ -3,14 +3,10 @@
 use mcpgraph_runtime::{MAX_BREAKPOINTS, Move};
 use serde_json::{Value, json};
 
-use super::{Effect, Tool, answer, definition, object, text};
+use super::{Effect, Tool, answer, definition, object, question, text};
 use crate::debug::{ACTIONS, MAX_WAIT_MS};
 
 pub(super) fn tools() -> Vec<Tool> {
-    let wait = json!({
-        "type": "integer", "minimum": 0, "maximum": MAX_WAIT_MS,
-        "description": "How long to wait for the run to pause or end before telling how it stands"
-    });
     let paused = |description: &str| json!({ "type": "boolean", "description": description });
     let logging = json!({ "type": "boolean", "description": "Give every step so far" });
     let moves = Move::NAMES.into_iter().map(|(name, _)| name);
@@ -26,7 +22,7 @@ pub(super) fn tools() -> Vec<Tool> {
                     "arguments": { "type": "object" },
                     "paused": paused("Pause before the first node; true unless there are breakpoints"),
                     "breakpoints": breakpoints(),
-                    "waitMs": wait,
+                    "waitMs": wait(),
                     "logging": logging
                 }),
                 &[],
@@ -46,7 +42,7 @@ pub(super) fn tools() -> Vec<Tool> {
                     "output": { "description": "For setOutput: its new output" },
                     "scope": text("For state and setOutput: the body inside a node, as the path of its steps without their own position; the one that goes on next if it is left out"),
                     "paused": paused("For join: pause the run"),
-                    "waitMs": wait,
+                    "waitMs": wait(),
                     "logging": logging
                 }),
                 &["runId", "action"],
@@ -70,8 +66,16 @@ fn breakpoints() -> Value {
     json!({ "type": "array", "items": point, "maxItems": MAX_BREAKPOINTS })
 }
 
+/// How long an answer about a debugged run may take.
+pub(super) fn wait() -> Value {
+    json!({
+        "type": "integer", "minimum": 0, "maximum": MAX_WAIT_MS,
+        "description": "How long to wait for a debugged run to pause, ask or end before telling how it stands"
+    })
+}
+
 /// How a run stands.
-fn stands() -> Value {
+pub(super) fn stands() -> Value {
     let next = json!({
         "type": "object",
         "properties": { "node": text(""), "kind": text(""), "path": text("") },
@@ -85,6 +89,7 @@ fn stands() -> Value {
             "node": text("The node whose breakpoint was reached"),
             "next": next,
             "context": { "type": "object", "description": "What the next node sees" },
+            "question": question(),
             "result": {},
             "failure": { "type": "object", "description": "Why the run failed, as runGraphTool tells it" },
             "steps": { "type": "array", "items": { "type": "object" } },

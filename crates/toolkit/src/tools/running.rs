@@ -1,24 +1,30 @@
 //! Runs and their records.
 
+use mcpgraph_gateway::DECLINE;
 use mcpgraph_journal::RunStatus;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Effect, Tool, answer, context, count, definition, history, items, object, text};
+use super::debugging::{stands, wait};
+use super::{
+    Effect, Tool, answer, answer_of, context, count, definition, history, items, object, question,
+    text,
+};
 
 pub(super) fn tools() -> Vec<Tool> {
     let logging = json!({ "type": "boolean", "description": "Give every step" });
     let ran = || {
-        answer(
+        answer_of(
             json!({
                 "run": text("The id of the run"),
                 "result": {},
+                "question": question(),
                 "steps": { "type": "array", "items": { "type": "object" } },
                 "stepsLeftOut": { "type": "integer" },
                 "mayHaveCalled": { "type": "array", "items": { "type": "object" } },
                 "masked": { "type": "boolean", "description": "Whether the record has [redacted] where the run had secrets" },
                 "note": text("What could not be compared with the record, and why")
             }),
-            &["run", "result"],
+            &[&["run", "result"], &["run", "question"]],
         )
     };
     let statuses = RunStatus::ALL.map(RunStatus::name);
@@ -36,6 +42,24 @@ pub(super) fn tools() -> Vec<Tool> {
                 &[],
             ),
             output: ran(),
+            effect: Effect::Runs,
+        },
+        Tool {
+            name: "answerQuestion",
+            description: "Answers the question of a run that this toolkit started, and gives what the run comes to: its result, or the next question; of a debugged run how it stands. Ask the user; do not make answers up",
+            input: object(
+                json!({
+                    "questionId": text("The `id` of the question"),
+                    "answer": {
+                        "description": format!("What the user answers, as the question's schema says; or \"{DECLINE}\". Leave it out to see how the run stands"),
+                        "anyOf": [{ "type": "object" }, { "const": DECLINE }]
+                    },
+                    "waitMs": wait(),
+                    "logging": logging
+                }),
+                &["questionId"],
+            ),
+            output: answered(ran()),
             effect: Effect::Runs,
         },
         Tool {
@@ -110,6 +134,7 @@ pub(super) fn tools() -> Vec<Tool> {
                     "run": { "type": "object" },
                     "steps": { "type": "array", "items": { "type": "object" } },
                     "context": { "type": "object" },
+                    "questions": { "type": "array", "items": question(), "description": "What a run under way asks people" },
                     "next": { "type": "integer" }
                 }),
                 &["run", "steps"],
@@ -117,4 +142,9 @@ pub(super) fn tools() -> Vec<Tool> {
             effect: Effect::Reads,
         },
     ]
+}
+
+/// What comes of an answer: what comes of a run, or how one stands that is debugged.
+fn answered(ran: Value) -> Value {
+    json!({ "type": "object", "anyOf": [ran, stands()] })
 }
