@@ -26,6 +26,9 @@ const DEFAULT_RUNS: u64 = 20;
 /// How many steps of a run are shown if the caller does not say.
 const DEFAULT_STEPS: u64 = 200;
 
+/// How many events before the step that a run went on from are looked at for changes.
+const MAX_CHANGES: u64 = 100;
+
 /// `listRuns`.
 pub(crate) async fn list(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
     let filter = Filter {
@@ -70,6 +73,10 @@ pub(crate) async fn get(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
         let steps = (from..last).map(|step| Ok(json!(journal.step(run.id, step)?.to_value())));
         let steps = steps.collect::<Result<Vec<_>, JournalError>>().map_err(explain)?;
         let mut answer = json!({ "run": run.to_value(), "steps": steps });
+        let changes = changes_of(journal, &run).map_err(explain)?;
+        if !changes.is_empty() {
+            answer["changes"] = changes.into();
+        }
         if run.status == RunStatus::Running {
             let asked = journal.pending_questions(Some(run.id)).map_err(explain)?;
             let asked: Vec<_> = asked.iter().map(|question| json!(question.to_value())).collect();
@@ -186,6 +193,29 @@ fn not_recalled(error: &RecallError, run: &RunSummary, from: StepId) -> Failure 
             failure.with("suggestion", "`getRun` lists the nodes that had run before that step")
         }
     }
+}
+
+/// The outputs that were changed where a run went on from another: right before the first step that
+/// it executed itself.
+fn changes_of(
+    journal: &Journal,
+    run: &RunSummary,
+) -> Result<serde_json::Map<String, serde_json::Value>, JournalError> {
+    let from = run.origin.parent.as_ref().map(|parent| parent.from);
+    let Some(from) = from.filter(|from| *from < run.steps) else { return Ok(<_>::default()) };
+    let first = journal.step(run.id, from)?.began_seq;
+    let before = journal.events(run.id, first.saturating_sub(MAX_CHANGES), MAX_CHANGES as usize)?;
+    let change = |(seq, event)| match event {
+        StoredEvent::OutputChanged { node, output, .. } if seq < first => {
+            let output = match output {
+                Payload::Whole(output) => output,
+                Payload::Truncated(left) => left.to_value(),
+            };
+            Some((node.to_string(), json!(output)))
+        }
+        _ => None,
+    };
+    Ok(before.into_iter().filter_map(change).collect())
 }
 
 /// The arguments of a recorded run, and whether something of them was masked.

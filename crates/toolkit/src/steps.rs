@@ -48,6 +48,8 @@ struct Step {
     took: Option<Duration>,
     next: Option<Arc<str>>,
     outcome: Option<Result<Value, RunError>>,
+    /// What somebody put in the place of its output.
+    changed: Option<Value>,
 }
 
 impl Steps {
@@ -116,6 +118,7 @@ impl Seen {
                     took: None,
                     next: None,
                     outcome: None,
+                    changed: None,
                 });
             }
             Event::StepFinished { step, output, edge, at } => {
@@ -123,6 +126,14 @@ impl Seen {
             }
             Event::StepFailed { step, error, edge, at } => {
                 self.end(*step, Err(error.clone()), edge.as_ref(), *at);
+            }
+            Event::OutputChanged { scope, node, output, .. } => {
+                let is_latest = |step: &&mut Step| {
+                    step.node == *node && matches!(&step.outcome, Some(Ok(_))) && step.is_in(scope)
+                };
+                if let Some(step) = self.steps.iter_mut().rev().find(is_latest) {
+                    step.changed = Some(output.clone());
+                }
             }
             _ => {}
         }
@@ -144,6 +155,11 @@ impl Seen {
 }
 
 impl Step {
+    /// Whether it belongs to a body.
+    fn is_in(&self, scope: &StepPath) -> bool {
+        self.path.positions().split_last().is_some_and(|(_, body)| body == scope.positions())
+    }
+
     /// The node as it is written: in the tool that was called, or in the one that the nodes around
     /// it lead to.
     fn definition<'d>(&self, tools: &[ToolNodes<'d>]) -> Option<&'d Value> {
@@ -175,6 +191,9 @@ impl Step {
             Some(Ok(output)) => told["output"] = json!(output),
             Some(Err(error)) => told["error"] = json!(error.to_value()),
             None => {}
+        }
+        if let Some(changed) = &self.changed {
+            told["changedTo"] = json!(changed);
         }
         if let Some(took) = self.took {
             told["durationMs"] = json!(took.as_micros() as f64 / 1000.0);

@@ -135,6 +135,7 @@ pub(super) fn tools() -> Vec<Tool> {
                     "steps": { "type": "array", "items": { "type": "object" } },
                     "context": { "type": "object" },
                     "questions": { "type": "array", "items": question(), "description": "What a run under way asks people" },
+                    "changes": { "type": "object", "description": "The outputs that were changed where the run went on from another" },
                     "next": { "type": "integer" }
                 }),
                 &["run", "steps"],

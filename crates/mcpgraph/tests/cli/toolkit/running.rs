@@ -92,6 +92,14 @@ fn records_are_read_and_gone_on_from() {
     let changed = json!({ "runId": ran["run"], "from": 1, "changes": { "entry": { "n": 21 } } });
     let forked = agent.get("rerunGraphTool", &changed);
     assert_eq!((&forked["result"], &forked["mayHaveCalled"]), (&json!(42), &json!([])));
+    let mut logged = changed.clone();
+    logged["logging"] = true.into();
+    let forked = agent.get("rerunGraphTool", &logged);
+    let entry = &forked["steps"][0];
+    assert_eq!((&entry["output"], &entry["changedTo"]), (&json!({ "n": 2 }), &json!({ "n": 21 })));
+    let seen = agent.get("getRun", &json!({ "runId": forked["run"] }));
+    assert_eq!(seen["changes"], json!({ "entry": { "n": 21 } }), "{seen:#}");
+    assert_eq!(step["changes"], Value::Null);
     let anew = json!({ "runId": ran["run"], "arguments": { "n": 5 } });
     assert_eq!(agent.get("rerunGraphTool", &anew)["result"], 10);
     assert_eq!(agent.get("rerunGraphTool", &json!({ "runId": ran["run"] }))["result"], 4);
