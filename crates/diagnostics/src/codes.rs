@@ -94,6 +94,7 @@ codes! {
     CALL_ARGUMENT_UNKNOWN = "MG0161", "A node gives an argument that the tool does not know";
     CALL_ARGUMENT_MISSING = "MG0162", "A node leaves out an argument that the tool needs";
     CALL_UNCHECKED = "MG0163", "A server could not be asked whether a call is right";
+    CALL_SERVER_ELSEWHERE = "MG0164", "A node calls a server that only the file given with -m has";
 
     TEMPLATE_SYNTAX = "MG0140", "A template cannot be read";
     PLACEHOLDER_UNKNOWN = "MG0141", "A placeholder names no argument";

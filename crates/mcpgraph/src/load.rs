@@ -50,6 +50,15 @@ impl Files {
         }
     }
 
+    /// What is wrong with the file whose servers are added to the graph's own.
+    pub(crate) fn added_servers(&self) -> Diagnostics {
+        let mut diagnostics = Diagnostics::new();
+        if let Some(path) = &self.mcp {
+            servers_of(path, &mut diagnostics);
+        }
+        diagnostics
+    }
+
     /// Checks and compiles with another text of the graph file.
     pub(crate) fn load_with(&self, source: &Arc<Source>) -> Loaded {
         let variables = |name: &str| variable(name, &self.graph);

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
 use crate::check;
-use crate::definition::{Proposed, definition, name_of, problems};
+use crate::definition::{Proposed, definition, name_of, problems, propose};
 use crate::documents::{Documents, Loaded, NotSaved};
 use crate::toolkit::Toolkit;
 
@@ -99,6 +99,11 @@ async fn prepare(toolkit: &Toolkit, edit: &Edit) -> Result<Prepared, Failure> {
     let file = toolkit.file().await?;
     let old = Arc::clone(&file.source);
     let servers = servers_of(&file);
+    if let Edit::Add(tool) | Edit::Update(_, tool) = edit
+        && name_of(tool).is_none_or(str::is_empty)
+    {
+        return Err(unnamed(toolkit, file, tool.clone()).await);
+    }
     let new = edit.apply(&file)?;
     let text = new.clone();
     let loaded = toolkit.off_thread(move |documents| Ok(documents.with_text(&text))).await?;
@@ -107,12 +112,21 @@ async fn prepare(toolkit: &Toolkit, edit: &Edit) -> Result<Prepared, Failure> {
             let proposed = Proposed { loaded, index, name };
             check::all_problems(toolkit, &proposed).await
         }
-        None => problems(&loaded.diagnostics, None),
+        None => problems(&loaded.diagnostics, loaded.file.as_ref(), None),
     };
     if check::has_errors(&found) {
         return Err(check::refused(found));
     }
     Ok(Prepared { old, new, servers, warnings: found })
+}
+
+/// Why a definition without a name is not saved: everything that is wrong with it.
+async fn unnamed(toolkit: &Toolkit, file: GraphFile, tool: Value) -> Failure {
+    let proposed = toolkit.off_thread(move |documents| Ok(propose(documents, &file, &tool))).await;
+    match proposed {
+        Ok(proposed) => check::refused(check::all_problems(toolkit, &proposed).await),
+        Err(failure) => failure,
+    }
 }
 
 /// Makes a change that was prepared on a text that is another by now. None if it has to be prepared
@@ -164,7 +178,7 @@ impl Edit {
 
 fn not_edited(error: &EditError) -> Failure {
     Failure::new(codes::TOOLKIT_REFUSED, error.to_string())
-        .with("diagnostics", problems(&error.diagnostics(), None))
+        .with("diagnostics", problems(&error.diagnostics(), None, None))
 }
 
 fn told(prepared: &Prepared) -> serde_json::Value {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use mcpgraph_config::model::{ArgValue, GraphFile, Mcp, NodeDef, NodeKind};
+use mcpgraph_config::model::{ArgValue, GraphFile, Mcp, NodeDef, NodeKind, Origin};
 use mcpgraph_diagnostics::codes::{self, Code};
 use mcpgraph_diagnostics::suggest::did_you_mean;
 use mcpgraph_upstream::{ToolInfo, Upstreams};
@@ -25,17 +25,20 @@ pub(crate) async fn validate(toolkit: &Toolkit, arguments: &Arguments) -> Answer
     let file = toolkit.file().await?;
     let tool = arguments.get("tool").cloned().unwrap_or_default();
     let proposed =
-        toolkit.off_thread(move |documents| propose(documents, &file, None, &tool)).await?;
+        toolkit.off_thread(move |documents| Ok(propose(documents, &file, &tool))).await?;
     let found = all_problems(toolkit, &proposed).await;
     Ok(json!({ "valid": !has_errors(&found), "diagnostics": found }))
 }
 
 /// Everything that is wrong with a proposed definition, as far as its servers can be reached.
 pub(crate) async fn all_problems(toolkit: &Toolkit, proposed: &Proposed) -> Vec<serde_json::Value> {
-    let mut found = problems(&proposed.loaded.diagnostics, Some(proposed.index));
-    toolkit.serve(&proposed.loaded);
-    if let Some(file) = &proposed.loaded.file {
-        found.extend(upstream_problems(&toolkit.upstreams, file, proposed.index).await);
+    let Proposed { loaded, index, .. } = proposed;
+    let mut found = problems(&loaded.diagnostics, loaded.file.as_ref(), Some(*index));
+    toolkit.serve(loaded);
+    if let Some(file) = &loaded.file {
+        let calls = calls_of(file, *index);
+        found.extend(upstream_problems(&toolkit.upstreams, file, &calls).await);
+        found.extend(calls.iter().filter_map(|(pointer, mcp)| elsewhere(file, pointer, mcp)));
     }
     found
 }
@@ -48,27 +51,52 @@ pub(crate) fn has_errors(found: &[serde_json::Value]) -> bool {
 pub(crate) fn refused(found: Vec<serde_json::Value>) -> Failure {
     let first = found.iter().find(|problem| problem["severity"] == "error");
     let why = first.and_then(|problem| problem["message"].as_str()).unwrap_or("it has errors");
-    Failure::new(codes::TOOLKIT_REFUSED, format!("the definition cannot be used: {why}"))
-        .with("diagnostics", found)
+    let what = match first.and_then(|problem| problem["file"].as_str()) {
+        // Whatever the definition says.
+        Some(file) => format!("`{file}` has errors: {why}"),
+        None => format!("the definition cannot be used: {why}"),
+    };
+    Failure::new(codes::TOOLKIT_REFUSED, what).with("diagnostics", found)
+}
+
+/// The nodes of a tool that call servers, with pointers into its definition.
+fn calls_of(file: &GraphFile, index: usize) -> Vec<(String, &Mcp)> {
+    let mut calls = Vec::new();
+    if let Some(tool) = file.tools.get(index) {
+        collect(&tool.nodes, "/nodes", &mut calls);
+    }
+    calls
+}
+
+/// A warning if the graph file alone does not have the server of a call: whoever serves it without
+/// the other file is refused.
+fn elsewhere(file: &GraphFile, pointer: &str, mcp: &Mcp) -> Option<serde_json::Value> {
+    let server = file.server(&mcp.server).filter(|server| server.origin == Origin::McpJson)?;
+    let other = server.source.name();
+    Some(problem(
+        codes::CALL_SERVER_ELSEWHERE,
+        "warning",
+        format!("{pointer}/server"),
+        format!("server `{}` is only in `{other}`, not in the graph file", mcp.server),
+        Some(format!("serve with `-m {other}`, or put the server under `mcpServers`")),
+    ))
 }
 
 /// What the servers that a tool calls say of its calls.
 async fn upstream_problems(
     upstreams: &Arc<Upstreams>,
     file: &GraphFile,
-    index: usize,
+    calls: &[(String, &Mcp)],
 ) -> Vec<serde_json::Value> {
-    let Some(tool) = file.tools.get(index) else { return Vec::new() };
-    let mut calls = Vec::new();
-    collect(&tool.nodes, "/nodes", &mut calls);
-    calls.retain(|(_, mcp)| file.server(&mcp.server).is_some_and(|server| !server.disabled));
-    let servers: BTreeSet<&str> = calls.iter().map(|(_, mcp)| &*mcp.server).collect();
+    let is_enabled = |name: &str| file.server(name).is_some_and(|server| !server.disabled);
+    let calls = || calls.iter().filter(|(_, mcp)| is_enabled(&mcp.server));
+    let servers: BTreeSet<&str> = calls().map(|(_, mcp)| &*mcp.server).collect();
     let listed = servers
         .into_iter()
         .map(async |server| (server, discover::tools_of(upstreams, server).await));
     let mut found = Vec::new();
     for (server, tools) in join_all(listed).await {
-        for (pointer, mcp) in calls.iter().filter(|(_, mcp)| *mcp.server == *server) {
+        for (pointer, mcp) in calls().filter(|(_, mcp)| *mcp.server == *server) {
             match &tools {
                 Ok(tools) => check_call(pointer, mcp, tools, &mut found),
                 Err(why) => found.push(problem(
@@ -153,7 +181,7 @@ fn check_call(pointer: &str, mcp: &Mcp, tools: &[ToolInfo], found: &mut Vec<serd
 }
 
 /// A key as RFC 6901 writes it.
-fn token(key: &str) -> String {
+pub(crate) fn token(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 

@@ -1,7 +1,9 @@
 //! Tools as JSON: those of the file, and one that is only proposed.
 
+use std::sync::Arc;
+
 use mcpgraph_config::model::GraphFile;
-use mcpgraph_diagnostics::{Diagnostics, codes};
+use mcpgraph_diagnostics::{Diagnostic, Diagnostics, Label, codes};
 use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
@@ -62,23 +64,12 @@ pub(crate) fn name_of(tool: &Value) -> Option<&str> {
     tool.get("name").and_then(Value::as_str)
 }
 
-/// The file with a definition in the place of the tool `replaced`, or of the one with its name, or
-/// behind the others. It is composed as JSON, which is YAML: only its meaning is of interest.
-pub(crate) fn propose(
-    documents: &dyn Documents,
-    file: &GraphFile,
-    replaced: Option<&str>,
-    tool: &Value,
-) -> Result<Proposed, Failure> {
-    let Some(name) = name_of(tool).filter(|name| !name.is_empty()) else {
-        let hint = "give the tool a name; `getGraphSchema` tells what else it needs";
-        return Err(Failure::new(codes::TOOLKIT_REFUSED, "the definition has no `name`")
-            .with("pointer", "/name")
-            .with("suggestion", hint));
-    };
+/// The file with a definition in the place of the one with its name, or behind the others. It is
+/// composed as JSON, which is YAML: only its meaning is of interest.
+pub(crate) fn propose(documents: &dyn Documents, file: &GraphFile, tool: &Value) -> Proposed {
     let mut tools = definitions(file);
-    let wanted = replaced.unwrap_or(name);
-    let index = tools.iter().position(|known| name_of(known) == Some(wanted));
+    let name = name_of(tool);
+    let index = tools.iter().position(|known| name.is_some() && name_of(known) == name);
     let index = index.unwrap_or(tools.len());
     if index < tools.len() {
         tools[index] = tool.clone();
@@ -89,18 +80,24 @@ pub(crate) fn propose(
     let mut members = whole.as_object().map_or_else(Map::new, |members| (**members).clone());
     members.insert("tools", tools);
     let loaded = documents.with_text(&Value::from(members).to_json());
-    Ok(Proposed { loaded, index, name: name.to_owned() })
+    Proposed { loaded, index, name: name.unwrap_or_default().to_owned() }
 }
 
 /// Problems as an agent needs them: a pointer, a message, a suggestion. Those of the tool at
-/// `index` have pointers into its definition; the others are those of the file and say so.
-pub(crate) fn problems(diagnostics: &Diagnostics, index: Option<usize>) -> Vec<serde_json::Value> {
+/// `index` have pointers into its definition; the others are those of a file and say so, with the
+/// line and the column. Nobody has the text of a file that is only `proposed`, so that these would
+/// say nothing there.
+pub(crate) fn problems(
+    diagnostics: &Diagnostics,
+    proposed: Option<&GraphFile>,
+    index: Option<usize>,
+) -> Vec<serde_json::Value> {
     let prefix = index.map(|index| format!("/tools/{index}"));
     let inside = |pointer: &str| {
         let rest = pointer.strip_prefix(prefix.as_deref()?)?;
         (rest.is_empty() || rest.starts_with('/')).then(|| rest.to_owned())
     };
-    let problem = |diagnostic: &mcpgraph_diagnostics::Diagnostic| {
+    let problem = |diagnostic: &Diagnostic| {
         let mut problem = json!({
             "code": diagnostic.code.id(),
             "severity": diagnostic.severity.as_str(),
@@ -115,6 +112,15 @@ pub(crate) fn problems(diagnostics: &Diagnostics, index: Option<usize>) -> Vec<s
             }
             None => problem["in"] = "file".into(),
         }
+        let place = diagnostic.primary.as_ref();
+        let is_proposed =
+            |label: &&Label| proposed.is_some_and(|file| Arc::ptr_eq(&file.source, &label.source));
+        if let Some(label) = place.filter(|label| !is_proposed(label)) {
+            let start = label.start();
+            problem["file"] = label.source.name().into();
+            problem["line"] = start.line.into();
+            problem["column"] = start.column.into();
+        }
         if let Some(hint) = &diagnostic.hint {
             problem["suggestion"] = hint.as_str().into();
         }
@@ -123,10 +129,26 @@ pub(crate) fn problems(diagnostics: &Diagnostics, index: Option<usize>) -> Vec<s
     diagnostics.iter().map(problem).collect()
 }
 
-/// The error of a file that cannot be worked with.
+/// The error of files that cannot be worked with; it names the one with the first error.
 pub(crate) fn broken(diagnostics: &Diagnostics) -> Failure {
     let first = diagnostics.iter().find(|problem| problem.is_error());
-    let why = first.map_or("it cannot be read", |problem| &problem.message);
-    Failure::new(codes::TOOLKIT_FILE, format!("the graph file has errors: {why}"))
-        .with("diagnostics", problems(diagnostics, None))
+    let place = first.and_then(|problem| problem.primary.as_ref());
+    let what = match (first, place) {
+        (Some(problem), Some(place)) => {
+            format!("`{}` has errors: {}", place.source.name(), problem.message)
+        }
+        // Such a message names the file.
+        (Some(problem), None) => problem.message.clone(),
+        (None, _) => "the graph file cannot be read".to_owned(),
+    };
+    Failure::new(codes::TOOLKIT_FILE, what).with("diagnostics", problems(diagnostics, None, None))
+}
+
+/// Whether a file beside the graph file, which was read, has errors: an `mcp.json`.
+pub(crate) fn has_errors_elsewhere(file: &GraphFile, diagnostics: &Diagnostics) -> bool {
+    let is_elsewhere = |problem: &Diagnostic| match &problem.primary {
+        Some(label) => !Arc::ptr_eq(&label.source, &file.source),
+        None => [codes::FILE_UNREADABLE, codes::FILE_TOO_LARGE].contains(&problem.code),
+    };
+    diagnostics.iter().any(|problem| problem.is_error() && is_elsewhere(problem))
 }

@@ -61,7 +61,7 @@ pub(crate) async fn graph_tool(toolkit: &Toolkit, arguments: &Arguments) -> Answ
 
 /// `listMcpServers`.
 pub(crate) async fn servers(toolkit: &Toolkit) -> Answer {
-    let file = toolkit.file().await?;
+    let file = toolkit.with_servers().await?;
     let items = file.servers.iter().map(|server| described(&toolkit.upstreams, server));
     Ok(json!({ "items": join_all(items).await }))
 }
@@ -95,7 +95,7 @@ async fn described(upstreams: &Upstreams, server: &ServerDef) -> serde_json::Val
 
 /// `listMcpServerTools`.
 pub(crate) async fn server_tools(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
-    let file = toolkit.file().await?;
+    let file = toolkit.with_servers().await?;
     let wanted: Vec<&ServerDef> = match arguments.text("serverName") {
         Some(name) => vec![usable(&file, name)?],
         None => file.servers.iter().filter(|server| !server.disabled).collect(),
@@ -121,7 +121,7 @@ pub(crate) async fn server_tools(toolkit: &Toolkit, arguments: &Arguments) -> An
 
 /// `getMcpServerTool`.
 pub(crate) async fn server_tool(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
-    let file = toolkit.file().await?;
+    let file = toolkit.with_servers().await?;
     let server = usable(&file, arguments.required("serverName"))?;
     let tools = tools_of(&toolkit.upstreams, &server.name).await.map_err(unanswered)?;
     let name = arguments.required("toolName");

@@ -81,7 +81,7 @@ pub(crate) fn runnable(loaded: Loaded, name: &str) -> Result<Runnable, Failure> 
 async fn inline(toolkit: &Toolkit, tool: Value) -> Result<Runnable, Failure> {
     let file = toolkit.file().await?;
     let proposed =
-        toolkit.off_thread(move |documents| propose(documents, &file, None, &tool)).await?;
+        toolkit.off_thread(move |documents| Ok(propose(documents, &file, &tool))).await?;
     let found = check::all_problems(toolkit, &proposed).await;
     if check::has_errors(&found) {
         return Err(check::refused(found));
@@ -130,7 +130,7 @@ fn explained(error: &RunError) -> Failure {
 
 /// `testMcpTool`.
 pub(crate) async fn mcp_tool(toolkit: &Toolkit, arguments: Arguments, call: &Call) -> Answer {
-    let file = toolkit.file().await?;
+    let file = toolkit.with_servers().await?;
     let server = discover::usable(&file, arguments.required("serverName"))?.name.to_string();
     let tool = arguments.required("toolName").to_owned();
     let tools = discover::tools_of(&toolkit.upstreams, &server).await;
@@ -175,7 +175,7 @@ fn template(version: Option<Value>, args: &Value) -> Result<Template, Failure> {
     });
     match template {
         Some(template) if !found.has_errors() => Ok(template),
-        _ if errors.is_empty() => Err(check::refused(problems(&found, Some(0)))),
+        _ if errors.is_empty() => Err(check::refused(problems(&found, file.as_ref(), Some(0)))),
         _ => Err(failed(errors)),
     }
 }

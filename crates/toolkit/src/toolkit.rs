@@ -106,6 +106,13 @@ impl Toolkit {
         loaded.file.ok_or_else(|| definition::broken(&loaded.diagnostics))
     }
 
+    /// The same, where the servers of an `mcp.json` must not be missing unseen.
+    pub(crate) async fn with_servers(&self) -> Result<GraphFile, Failure> {
+        let Loaded { file, diagnostics, .. } = self.load().await?;
+        file.filter(|file| !definition::has_errors_elsewhere(file, &diagnostics))
+            .ok_or_else(|| definition::broken(&diagnostics))
+    }
+
     /// Does something with the files where blocking is no harm.
     pub(crate) async fn off_thread<T: Send + 'static>(
         &self,

@@ -97,7 +97,8 @@ fn definition() -> Value {
 fn diagnostics() -> Value {
     let problem = json!({
         "code": text(""), "severity": { "enum": ["error", "warning"] }, "pointer": text("Where in the definition"),
-        "message": text(""), "suggestion": text(""), "in": { "enum": ["file"] }
+        "message": text(""), "suggestion": text(""), "in": { "enum": ["file"] },
+        "file": text("The file it is in"), "line": count("From 1"), "column": count("From 1")
     });
     items(problem, &["severity", "message"])
 }

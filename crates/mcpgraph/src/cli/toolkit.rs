@@ -17,7 +17,8 @@ pub(super) fn serve(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<E
     let files = files.files()?;
     let loaded = files.load();
     output::diagnostics(&loaded.diagnostics);
-    if loaded.file.is_none() {
+    // What is wrong with the graph file can be mended with the toolkit, but not with the other.
+    if loaded.file.is_none() || files.added_servers().has_errors() {
         return Ok(Exit::of(&loaded.diagnostics));
     }
     let watch = Watch::start(history, false);

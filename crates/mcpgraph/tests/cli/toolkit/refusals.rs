@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{Agent, GRAPH, computing, count_files, files, toolkit};
+use super::{Agent, GRAPH, computing, count_files, demo_server, files, toolkit};
 
 fn broken(change: impl FnOnce(&mut Value)) -> Value {
     let mut tool = count_files();
@@ -64,8 +64,50 @@ fn every_mistake_has_a_place_a_code_and_a_suggestion() {
     let error = agent.refuse("addGraphTool", &json!({ "tool": near }));
     let suggestion = error["diagnostics"][0]["suggestion"].as_str().unwrap();
     assert!(suggestion.contains("list_directory"), "{error}");
-    let valid = agent.get("validateGraphTool", &json!({ "tool": count_files() }));
+    let valid = agent.get("validateGraphTool", &json!({ "tool": computing("right", "$.entry.n") }));
     assert_eq!(valid, json!({ "valid": true, "diagnostics": [] }));
+}
+
+/// A server that is started with the graph file alone would refuse it.
+#[test]
+fn a_server_that_the_graph_file_does_not_have_is_told_of() {
+    let mut agent = Agent::new();
+    let tool = json!({ "tool": count_files() });
+    for name in ["validateGraphTool", "addGraphTool"] {
+        let told = agent.get(name, &tool)["diagnostics"][0].clone();
+        assert_eq!((&told["code"], &told["severity"]), (&"MG0164".into(), &"warning".into()));
+        assert_eq!(told["pointer"], "/nodes/1/server", "{told}");
+        let suggestion = told["suggestion"].as_str().unwrap();
+        assert!(suggestion.contains("-m mcp.json"), "{told}");
+    }
+    agent.get("deleteGraphTool", &json!({ "toolName": "count_files" }));
+    let own = json!({ "filesystem": demo_server(&agent.folder.path().join("files")) });
+    fs::write(agent.path(), format!("{GRAPH}mcpServers: {own}\n")).unwrap();
+    assert_eq!(agent.get("validateGraphTool", &tool)["diagnostics"], json!([]));
+}
+
+/// Everything else that is wrong is told too, and as of the definition.
+#[test]
+fn a_definition_without_a_name_is_checked_like_any_other() {
+    let mut agent = Agent::new();
+    let unnamed = broken(|tool| {
+        tool.as_object_mut().unwrap().remove("name");
+        tool["nodes"][0]["next"] = "nowhere".into();
+    });
+    let checked = agent.get("validateGraphTool", &json!({ "tool": unnamed }));
+    assert_eq!(checked["valid"], false, "{checked:#}");
+    let found = checked["diagnostics"].as_array().unwrap();
+    assert!(found.iter().all(|problem| problem["in"].is_null()), "{checked:#}");
+    for pointer in ["", "/nodes/0/next"] {
+        assert!(found.iter().any(|problem| problem["pointer"] == pointer), "{checked:#}");
+    }
+    for (name, key) in [("addGraphTool", "tool"), ("runGraphTool", "toolDefinition")] {
+        let error = agent.refuse(name, &json!({ key: unnamed }));
+        assert_eq!(
+            (&error["code"], &error["diagnostics"]),
+            (&"MG0443".into(), &checked["diagnostics"])
+        );
+    }
 }
 
 /// What the upstream's schema lets pass is for the agent to decide.
@@ -182,6 +224,11 @@ fn the_file_is_the_users() {
         .get("updateGraphTool", &json!({ "toolName": "double", "tool": computing("double", "2") }));
     assert_eq!(agent.get("runGraphTool", &json!({ "toolName": "double" }))["result"], 2);
 
-    fs::write(agent.path(), "{ not: [yaml").unwrap();
-    assert_eq!(agent.refuse("listGraphTools", &json!({}))["code"], "MG0442");
+    fs::write(agent.path(), format!("{GRAPH}  bad: [\n")).unwrap();
+    let error = agent.refuse("listGraphTools", &json!({}));
+    assert_eq!(error["code"], "MG0442");
+    let told = &error["diagnostics"][0];
+    assert_eq!(told["file"], "graph.yaml", "{error:#}");
+    assert!(told["line"].as_u64() > Some(GRAPH.lines().count() as u64), "{error:#}");
+    assert!(told["column"].is_number(), "{error:#}");
 }

@@ -1,5 +1,7 @@
 //! Discovery with servers that do not do what they should.
 
+use std::fs;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mcpgraph_testkit::environment::misbehaving_server;
@@ -70,12 +72,42 @@ fn one_that_lies_is_told_of() {
     }
 }
 
+/// A file that the agent cannot mend stops the start, as it does that of a server.
+#[test]
+fn a_broken_mcp_json_is_told_of() {
+    let folder = files(GRAPH, &json!({}));
+    fs::write(folder.path().join("bad.json"), "{").unwrap();
+    for (name, exit) in [("missing.json", 3), ("bad.json", 1)] {
+        let mut program = toolkit();
+        program.args(["-g", "graph.yaml", "-m", name, "--no-history"]).current_dir(folder.path());
+        let ended = program.stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(exit), "{said}");
+        assert!(said.contains(name), "{said}");
+    }
+    // One that breaks later is named, and what does not need it works.
+    let mut agent = Agent::at(folder, toolkit());
+    fs::write(agent.folder.path().join("mcp.json"), "{ \"mcpServers\": 1 }").unwrap();
+    let call = json!({ "toolName": "double", "arguments": { "n": 1 } });
+    let tool = json!({ "tool": count_files() });
+    let added = agent.refuse("addGraphTool", &tool);
+    assert!(added["message"].as_str().unwrap().contains("`mcp.json` has errors"), "{added:#}");
+    for (tool, arguments) in [("listMcpServers", json!({})), ("runGraphTool", call)] {
+        let error = agent.refuse(tool, &arguments);
+        assert_eq!(error["code"], "MG0442", "{error:#}");
+        assert!(error["message"].as_str().unwrap().contains("mcp.json"), "{error:#}");
+        let told = &error["diagnostics"][0];
+        assert_eq!((&told["file"], &told["line"]), (&"mcp.json".into(), &1.into()), "{error:#}");
+    }
+    assert_eq!(agent.get("listGraphTools", &json!({}))["items"][0]["name"], "double");
+}
+
 #[test]
 fn servers_of_both_files_are_seen() {
     let folder = files(GRAPH, &json!({}));
     let own = json!({ "own": demo_server(&folder.path().join("files")) });
     let graph = format!("{GRAPH}mcpServers: {own}\n");
-    std::fs::write(folder.path().join("graph.yaml"), graph).unwrap();
+    fs::write(folder.path().join("graph.yaml"), graph).unwrap();
     let mut agent = Agent::at(folder, toolkit());
     let servers = agent.get("listMcpServers", &json!({}));
     for name in ["own", "filesystem"] {
