@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcpgraph_config::model::NodeKind;
+use mcpgraph_config::model::{ArgValue, NodeKind};
 use mcpgraph_diagnostics::{Source, codes};
 use mcpgraph_engine::RunError;
-use mcpgraph_expr::Jsonata;
+use mcpgraph_expr::{Env, ExprError, Jsonata, Scope};
 use mcpgraph_graph::{Graph, Target, Template, Tool};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_runtime::{Execution, Finished, failed_call};
 use mcpgraph_upstream::CallContext;
-use mcpgraph_value::Value;
+use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
 use crate::answer::{Answer, Failure};
@@ -138,8 +138,7 @@ pub(crate) async fn mcp_tool(toolkit: &Toolkit, arguments: Arguments, call: &Cal
     let version = file.tree.get("version").map(|version| version.value.to_value());
     let args = expressions::off_thread(move |env| {
         let template = template(version, &arguments.object("args"))?;
-        let args = template.evaluate(&TriedScope::of(&arguments), &env);
-        Ok(args.map_err(|error| failed(vec![error]))?.unwrap_or_default())
+        evaluated(&template, &TriedScope::of(&arguments), &env).map_err(|error| failed(vec![error]))
     })
     .await?;
     let context = CallContext { cancel: call.cancel.clone(), ..CallContext::default() };
@@ -169,15 +168,51 @@ fn template(version: Option<Value>, args: &Value) -> Result<Template, Failure> {
     let template = file.as_ref().and_then(|file| {
         file.fill_pointers(&mut found);
         let NodeKind::Mcp(mcp) = &file.tools.first()?.nodes.first()?.kind else { return None };
-        Template::new(&mcp.args.value, &mut |text| {
-            Jsonata::compile(text).map_err(|error| errors.push(error)).ok()
-        })
+        compiled(&mcp.args.value, &mut errors)
     });
     match template {
         Some(template) if !found.has_errors() => Ok(template),
         _ if errors.is_empty() => Err(check::refused(problems(&found, file.as_ref(), Some(0)))),
         _ => Err(failed(errors)),
     }
+}
+
+/// Compiles every argument; each error says of which.
+fn compiled(args: &ArgValue, errors: &mut Vec<ExprError>) -> Option<Template> {
+    let mut part = |value: &ArgValue, name: Option<&str>| {
+        Template::new(value, &mut |text| {
+            Jsonata::compile(text).map_err(|error| errors.push(at_argument(error, name))).ok()
+        })
+    };
+    let ArgValue::Object(members) = args else { return part(args, None) };
+    let members: Vec<Option<_>> = members
+        .iter()
+        .map(|(name, member)| Some((name.to_arc(), part(&member.value, Some(name))?)))
+        .collect();
+    Some(Template::Object(members.into_iter().collect::<Option<_>>()?))
+}
+
+/// What the arguments come to, as [`Template::evaluate`] does it; an error says of which.
+fn evaluated(template: &Template, scope: &Arc<dyn Scope>, env: &Env) -> Result<Value, ExprError> {
+    let Template::Object(members) = template else {
+        let value = template.evaluate(scope, env).map_err(|error| at_argument(error, None))?;
+        return Ok(value.unwrap_or_default());
+    };
+    let mut args = Map::with_capacity(members.len());
+    for (name, member) in members {
+        let value = member.evaluate(scope, env);
+        if let Some(value) = value.map_err(|error| at_argument(error, Some(name)))? {
+            args.insert(Arc::clone(name), value);
+        }
+    }
+    Ok(args.into())
+}
+
+/// Says which argument an error is of.
+fn at_argument(mut error: ExprError, name: Option<&str>) -> ExprError {
+    let name = name.map(|name| format!("/{}", check::token(name))).unwrap_or_default();
+    error.pointer = Some(format!("/args{name}"));
+    error
 }
 
 /// What runs call, as an answer names it.

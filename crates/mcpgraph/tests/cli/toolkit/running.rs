@@ -228,6 +228,14 @@ fn the_arguments_of_a_call_are_read_as_in_a_node() {
     }
     let error = agent.refuse("testMcpTool", &call(json!({ "value": "$(" })));
     assert!(error["position"].is_number(), "{error}");
+    assert_eq!(error["pointer"], "/args/value", "{error}");
+    let two = json!({ "value": { "deep": { "expr": "1 +" } }, "a/b": { "expr": "$count(" } });
+    let error = agent.refuse("testMcpTool", &call(two));
+    let pointers: Vec<&Value> =
+        error["problems"].as_array().unwrap().iter().map(|problem| &problem["pointer"]).collect();
+    assert_eq!(pointers, ["/args/value", "/args/a~1b"], "{error}");
+    let fails = json!({ "value": "1", "more": "$number('x')" });
+    assert_eq!(agent.refuse("testMcpTool", &call(fails))["pointer"], "/args/more");
     let error = agent.refuse("testMcpTool", &call(json!({ "value": { "expr": "1", "b": 2 } })));
     assert_eq!(error["diagnostics"][0]["code"], "MG0122", "{error}");
     let failing =
