@@ -192,10 +192,41 @@ pub(crate) fn schema(arguments: &Arguments) -> Answer {
         Some(kind) if Kind::NAMES.contains(&kind) => format!("{kind}Node"),
         Some(kind) => return Err(Failure::unknown("node type", kind, Kind::NAMES.into_iter())),
     };
+    let whole = serde_json::Value::from(&whole);
     let schema = json!({
-        "$schema": whole.get("$schema"),
-        "$ref": format!("#/$defs/{name}"),
-        "$defs": whole.get("$defs"),
+        "$schema": whole["$schema"],
+        "$ref": format!("{DEFINITIONS}{name}"),
+        "$defs": needed(&whole["$defs"], &name),
     });
     Ok(json!({ "schema": schema, "nodeTypes": Kind::NAMES }))
+}
+
+/// What refers to a definition of a schema begins with this.
+const DEFINITIONS: &str = "#/$defs/";
+
+/// A definition, and those that it refers to, directly or through others.
+fn needed(all: &serde_json::Value, first: &str) -> serde_json::Map<String, serde_json::Value> {
+    let mut found = serde_json::Map::new();
+    let mut wanted = vec![first.to_owned()];
+    while let Some(name) = wanted.pop() {
+        if let (Some(definition), false) = (all.get(&name), found.contains_key(&name)) {
+            references(definition, &mut wanted);
+            found.insert(name, definition.clone());
+        }
+    }
+    found
+}
+
+/// Adds the names of the definitions that a part of a schema refers to.
+fn references(part: &serde_json::Value, found: &mut Vec<String>) {
+    match part {
+        serde_json::Value::Object(members) => {
+            let reference = members.get("$ref").and_then(serde_json::Value::as_str);
+            let name = reference.and_then(|reference| reference.strip_prefix(DEFINITIONS));
+            found.extend(name.map(str::to_owned));
+            members.values().for_each(|member| references(member, found));
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
 }

@@ -79,3 +79,18 @@ fn the_form_of_a_definition_is_told() {
         json!({ "name": "built", "version": "1", "title": "Built", "tools": 1, "file": "graph.yaml" })
     );
 }
+
+/// Only what the type of a node needs.
+#[test]
+fn the_schema_of_a_node_is_that_of_the_node() {
+    let mut agent = Agent::new();
+    let whole = agent.get("getGraphSchema", &json!({}))["schema"].to_string();
+    let node = agent.get("getGraphSchema", &json!({ "nodeType": "transform" }))["schema"].clone();
+    assert!(node.to_string().len() * 4 < whole.len(), "{node:#}");
+    assert_eq!(node["$ref"], "#/$defs/transformNode");
+    let schema = jsonschema::validator_for(&node).unwrap();
+    assert!(
+        schema.is_valid(&json!({ "id": "a", "type": "transform", "transform": { "expr": "1" } }))
+    );
+    assert!(!schema.is_valid(&json!({ "id": "a", "type": "transform" })));
+}
