@@ -32,7 +32,7 @@ mod workflows;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use mcpgraph_diagnostics::{Diagnostics, codes};
 
 use self::args::{Cli, Command};
@@ -99,7 +99,7 @@ fn usage(message: impl Into<String>) -> anyhow::Error {
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    run_with(std::env::args_os().collect())
+    run_with(Cli::command(), std::env::args_os().collect())
 }
 
 /// Runs `mcpgraph toolkit` with the arguments of the process.
@@ -109,11 +109,22 @@ pub fn toolkit_main() -> ExitCode {
     if arguments.get(1).is_none_or(|first| first != crate::api::REAPER_COMMAND) {
         arguments.insert(arguments.len().min(1), "toolkit".into());
     }
-    run_with(arguments)
+    // Help and version are those of a program whose name is all there is of the command.
+    let program = Cli::command().mut_subcommand("toolkit", |toolkit| {
+        toolkit
+            .display_name("mcpgraphtoolkit")
+            .override_usage("mcpgraphtoolkit [OPTIONS]")
+            .version(env!("CARGO_PKG_VERSION"))
+    });
+    run_with(program, arguments)
 }
 
-fn run_with(arguments: Vec<OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+fn run_with(mut program: clap::Command, arguments: Vec<OsString>) -> ExitCode {
+    let matched = program.try_get_matches_from_mut(arguments);
+    let parsed = matched.and_then(|matches| {
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
+    });
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             // Help and the version come this way too; they go to stdout and are no error.

@@ -80,6 +80,21 @@ fn the_form_of_a_definition_is_told() {
     );
 }
 
+/// It is called by its own name, without the command that it is.
+#[test]
+fn the_program_of_its_own_name_introduces_itself() {
+    let said = |argument: &str| {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_mcpgraphtoolkit"));
+        let ended = program.arg(argument).output().unwrap();
+        assert!(ended.status.success(), "{argument}: {ended:?}");
+        String::from_utf8(ended.stdout).unwrap()
+    };
+    let help = said("--help");
+    assert!(help.contains("Usage: mcpgraphtoolkit [OPTIONS]"), "{help}");
+    assert!(help.contains("--mcp"), "{help}");
+    assert_eq!(said("--version"), format!("mcpgraphtoolkit {}\n", env!("CARGO_PKG_VERSION")));
+}
+
 /// Only what the type of a node needs.
 #[test]
 fn the_schema_of_a_node_is_that_of_the_node() {
