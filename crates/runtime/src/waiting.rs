@@ -7,6 +7,12 @@ use mcpgraph_graph::{Target, read_duration, read_time};
 use mcpgraph_journal::rfc3339_millis;
 use mcpgraph_value::{Map, Value};
 
+/// What a `duration` has to be.
+const DURATION: &str = "`90s`, `2h`, `3d`, or a number of milliseconds";
+
+/// What `until` has to be.
+const TIME: &str = "a time such as `2030-01-31T12:00:00Z`";
+
 /// Waits until the time of a call has come.
 pub(crate) async fn until_then(call: &Call) -> Result<Value, RunError> {
     let until = until(call)?;
@@ -30,16 +36,22 @@ fn until(call: &Call) -> Result<u64, RunError> {
     let until = match (call.args.get("duration"), call.args.get("until")) {
         (Some(duration), _) => match duration_of(duration) {
             Some(duration) => now.saturating_add(to_millis(duration)),
-            None => {
-                let hint = "`90s`, `2h`, `3d`, or a number of milliseconds";
-                return Err(unreadable("duration", duration, hint));
-            }
+            None => return Err(unreadable("duration", duration, DURATION)),
         },
         (None, Some(time)) => match time_of(time) {
             Some(time) => time,
-            None => return Err(unreadable("until", time, "a time such as `2030-01-31T12:00:00Z`")),
+            None => return Err(unreadable("until", time, TIME)),
         },
-        (None, None) => now,
+        // To go on at once would do early what was to be done late.
+        (None, None) => {
+            return Err(RunError::new(
+                ErrorKind::Expression,
+                format!(
+                    "the expression that says how long the node waits gave nothing; a `duration` \
+                     has to be {DURATION}, and `until` {TIME}"
+                ),
+            ));
+        }
     };
     let Target::Time { longest } = call.target else { return Ok(now) };
     let longest = to_millis(longest);

@@ -81,18 +81,22 @@ fn a_run_that_waits_says_until_when() {
 }
 
 #[test]
-fn what_would_be_waited_for_too_long_is_refused() {
+fn what_cannot_be_waited_for_is_refused() {
     let store = Store::new();
     let file = store.graph("waiting.yaml", GRAPH);
-    for (pause, message) in [
-        (json!("11m"), "which is longer than maxWaitMs (600000 ms)"),
-        (json!("2 weeks"), "`duration` of the node is \"2 weeks\"; it has to be `90s`"),
-        (json!(null), "`duration` of the node is null"),
-        (json!(-5), "`duration` of the node is -5"),
+    for (input, message) in [
+        (json!({ "pause": "11m" }), "which is longer than maxWaitMs (600000 ms)"),
+        (
+            json!({ "pause": "2 weeks" }),
+            "`duration` of the node is \"2 weeks\"; it has to be `90s`",
+        ),
+        (json!({ "pause": null }), "`duration` of the node is null"),
+        (json!({ "pause": -5 }), "`duration` of the node is -5"),
+        (json!({}), "the expression that says how long the node waits gave nothing"),
     ] {
-        let id = store.record(&file, "nap", &json!({ "pause": pause }));
+        let id = store.record(&file, "nap", &input);
         let shown = store.runs(&["show", &id]);
-        assert!(shown.contains(message), "{pause}: {shown}");
+        assert!(shown.contains(message), "{input}: {shown}");
     }
 }
 
