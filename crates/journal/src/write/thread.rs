@@ -291,13 +291,18 @@ impl Writer {
 
     /// Nothing of a run is kept.
     fn refuse(&self, run: &Arc<Live>) {
-        if !run.state.lock().refused {
-            let why = if run.is_durable {
-                "another process has taken the run over"
-            } else {
-                "another run has this id"
-            };
-            tracing::warn!(run = %run.new.id, "not kept: {why}");
+        let (is_first, id) = (!run.state.lock().refused, run.new.id);
+        if run.is_durable {
+            // Nothing is lost: whoever has taken it over records it.
+            if is_first {
+                tracing::info!(run = %id, "not kept: another process has taken the run over");
+            }
+            run.lose(1);
+            run.wake();
+            return;
+        }
+        if is_first {
+            tracing::warn!(run = %id, "not kept: another run has this id");
         }
         self.shared.count_lost(run, 1);
     }
