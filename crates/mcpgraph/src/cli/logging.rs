@@ -2,6 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 
@@ -10,10 +11,19 @@ use super::args::{LogFormat, LoggingArgs};
 /// Whether what goes to stderr is read as JSON.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
+/// What is warned of only where somebody asks for more than warnings: DBOS does whenever a durable
+/// run is cancelled, or handed over, which is in order.
+const ORDINARY: &str = "dbos::workflow=error";
+
 /// Sends logs to stderr: stdout belongs to the protocol or to data.
 pub(super) fn start(args: &LoggingArgs) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&args.log_level)
+    let mut filter = EnvFilter::try_new(&args.log_level)
         .map_err(|error| super::usage(format!("--log-level: {error}")))?;
+    if filter.max_level_hint() == Some(LevelFilter::WARN)
+        && let Ok(directive) = ORDINARY.parse()
+    {
+        filter = filter.add_directive(directive);
+    }
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
