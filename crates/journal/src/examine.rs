@@ -11,6 +11,8 @@ pub struct Examined {
     pub database: String,
     /// How far its clock is from that of this machine, in either direction.
     pub clock_apart: Duration,
+    /// How many connections all its clients may have together, where that is limited.
+    pub connections: Option<u64>,
 }
 
 impl Journal {
@@ -35,7 +37,11 @@ impl Journal {
                 (_, Ok(ahead)) => ahead,
                 _ => Duration::ZERO,
             };
-            Ok(Examined { database: database.unwrap_or_default(), clock_apart: apart })
+            let connections = match connection.most_connections() {
+                Some(sql) => connection.value::<i64>(sql, &[])?.map(i64::unsigned_abs),
+                None => None,
+            };
+            Ok(Examined { database: database.unwrap_or_default(), clock_apart: apart, connections })
         })
     }
 }

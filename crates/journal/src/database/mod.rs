@@ -231,6 +231,14 @@ impl Connection {
         }
     }
 
+    /// What asks how many connections there may be, where that is limited.
+    pub(crate) fn most_connections(&self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(_) => Some("SELECT current_setting('max_connections')::bigint"),
+        }
+    }
+
     /// What the type of bytes is called.
     pub(crate) fn bytes_type(&self) -> &'static str {
         match self {

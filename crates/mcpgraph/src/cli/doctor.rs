@@ -22,6 +22,13 @@ const MAX_APART: Duration = Duration::from_secs(5);
 /// How much room a disk should have.
 const MIN_FREE_MIB: u64 = 256;
 
+/// How many connections a replica may have to its database, see docs/scale.md.
+const OF_REPLICA: u64 = 21;
+
+/// How many replicas there should be room for: two are what a database is for, and while they are
+/// replaced one after the other there is one more.
+const MIN_REPLICAS: u64 = 3;
+
 /// How long a server may take to be started and asked.
 const SERVER_PATIENCE: Duration = Duration::from_mins(1);
 
@@ -100,7 +107,7 @@ fn store(history: &HistoryArgs) -> anyhow::Result<Vec<Check>> {
             Err(error) => return Err(error),
         },
     };
-    let (place, Examined { database, clock_apart }) = match examined {
+    let (place, Examined { database, clock_apart, connections }) = match examined {
         Ok(examined) => examined,
         Err(error) => {
             let wrong = Check::fine("store", error.to_string());
@@ -117,10 +124,26 @@ fn store(history: &HistoryArgs) -> anyhow::Result<Vec<Check>> {
         } else {
             clock
         });
+        checks.extend(connections.map(room_for_replicas));
     } else {
         checks.extend(disk(&history.folder()?));
     }
     Ok(checks)
+}
+
+/// How many replicas the database has connections for.
+fn room_for_replicas(connections: u64) -> Check {
+    let replicas = count((connections / OF_REPLICA) as usize, "replica");
+    let found = format!("max_connections is {connections}, enough for {replicas}");
+    let check = Check::fine("connections", found);
+    if connections < MIN_REPLICAS * OF_REPLICA {
+        check.but(
+            Verdict::Doubtful,
+            format!("a replica has up to {OF_REPLICA}: raise max_connections of the database"),
+        )
+    } else {
+        check
+    }
 }
 
 /// What to do about a store that does not work.

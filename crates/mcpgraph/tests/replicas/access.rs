@@ -98,4 +98,5 @@ fn the_doctor_looks_at_the_database() {
     };
     assert!(found("store").starts_with("PostgreSQL "), "{said}");
     assert!(found("clock").contains("ms from the database's"), "{said}");
+    assert!(found("connections").contains("enough for "), "{said}");
 }
