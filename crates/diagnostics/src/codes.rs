@@ -155,6 +155,7 @@ codes! {
     QUESTION_OVER = "MG0434", "An answer comes too late";
     QUESTION_FOREIGN = "MG0435", "A question was asked of somebody else";
     ANSWER_UNFIT = "MG0436", "An answer does not fit the question";
+    TOO_MANY_APART = "MG0437", "Too many runs go on by themselves";
 
     // MG044x: the toolkit.
     TOOLKIT_ARGUMENTS = "MG0440", "A tool of the toolkit was called with wrong arguments";

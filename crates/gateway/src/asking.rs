@@ -11,20 +11,21 @@ use std::time::{Duration, Instant, SystemTime};
 use mcpgraph_engine::RunError;
 use mcpgraph_graph::Tool;
 use mcpgraph_journal::{JournalError, Question, QuestionId, RunId};
-use mcpgraph_mcp::message::{Raw, RpcError, raw};
+use mcpgraph_mcp::message::{Raw, RpcError, code, raw};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_mcp::version::Era;
-use mcpgraph_runtime::{Execution, Finished, Questions, Refused, Runtime};
+use mcpgraph_runtime::{Execution, Finished, Questions, Refused, Reply, Runtime};
 use mcpgraph_value::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::apart::{Apart, MAX_RUNS, Next};
+use crate::apart::{Apart, Next};
 use crate::around::{Outer, inside};
 use crate::call::attend;
 use crate::elicit::{DECLINE, ELICIT, elicit, elicitation, reply, spoken};
 use crate::gateway::{Gateway, arguments};
 use crate::relay::{self, Params};
+use crate::result::Called;
 use crate::seal::{Bound, RESPONSES, STATE, Seal};
 use crate::view::View;
 use crate::{about, requests, result, tasks};
@@ -64,17 +65,15 @@ impl Gateway {
         let Some(room) = self.room(view, call) else {
             return Err(RpcError::internal("there is no store for questions"));
         };
+        let called = Called::from(&**tool);
         let mut responses = responses(params)?;
         if params.contains_key(STATE) {
             let taken = room.take_rounds(params, &responses).await;
             let run = taken.map_err(|refused| refusal(&refused))?;
             requests::becomes(call, run);
-            return room.follow(run, tool, &mut Params::new()).await;
+            return room.follow(run, called, &mut Params::new()).await;
         }
-        if !room.apart.has_room() {
-            let full = format!("{MAX_RUNS} runs wait for people here, which is the limit");
-            return Err(RpcError::internal(full));
-        }
+        room.apart.room()?;
         let input = arguments(params)?;
         let mut execution = Execution::new(Arc::clone(&view.offer.graph), Arc::clone(tool), input);
         execution.origin = inside(execution.origin, outer);
@@ -87,7 +86,7 @@ impl Gateway {
         }
         attend(call, execution, None, |execution| {
             begin(execution);
-            room.follow(run, tool, &mut responses)
+            room.follow(run, called, &mut responses)
         })
         .await
     }
@@ -108,9 +107,8 @@ impl Gateway {
             Ok(question) => {
                 requests::becomes(call, question.run);
                 about(call, &question.tool);
-                let tool = view.offer.graph.tool(&question.tool).cloned();
-                let tool = tool.ok_or_else(|| refusal(&Refused::Unknown))?;
-                room.follow(question.run, &tool, &mut Params::new()).await
+                let tool = Called::of(&view.offer.graph, &question.tool);
+                room.follow(question.run, tool, &mut Params::new()).await
             }
             Err(refused) => Ok(raw(&result::refused(&refused.to_string(), refused.code()))),
         }
@@ -126,7 +124,12 @@ impl Gateway {
 impl Room<'_> {
     /// Goes on for a request until the run has ended or the client has to do something. What the
     /// client answered before it was asked is taken when it is.
-    async fn follow(&self, run: RunId, tool: &Tool, ahead: &mut Params) -> Result<Raw, RpcError> {
+    async fn follow(
+        &self,
+        run: RunId,
+        tool: Called<'_>,
+        ahead: &mut Params,
+    ) -> Result<Raw, RpcError> {
         loop {
             let next = tokio::select! {
                 next = self.apart.next(self.runtime, &self.questions, run) => {
@@ -210,13 +213,9 @@ impl Room<'_> {
         if ticket.request != Some(request.name()) {
             return Err(Refused::Foreign);
         }
-        for question in &asked {
-            let Some(response) = responses.get(&question.name()) else { continue };
-            let senseless = || Refused::Unfit(format!("`{}` says nothing", question.name()));
-            let reply = reply(response).ok_or_else(senseless)?;
-            self.questions.answer(question.id, reply).await?;
-        }
-        asked.first().map(|question| question.run).ok_or(Refused::Unknown)
+        let run = asked.first().map(|question| question.run).ok_or(Refused::Unknown)?;
+        self.questions.answer_all(replies(asked, responses)?).await?;
+        Ok(run)
     }
 
     /// Takes the answer that came with a handle; without one it is only looked how the run stands.
@@ -295,10 +294,29 @@ fn responses(params: &Params) -> Result<Params, RpcError> {
         .map_err(|error| RpcError::invalid_params(format!("`{RESPONSES}`: {error}")))
 }
 
+/// What a client says to these questions, by their names.
+pub(crate) fn replies(
+    asked: Vec<Question>,
+    responses: &Params,
+) -> Result<Vec<(Question, Reply)>, Refused> {
+    let mut replies = Vec::with_capacity(asked.len());
+    for question in asked {
+        let Some(response) = responses.get(&question.name()) else { continue };
+        let senseless = || Refused::Unfit(format!("`{}` says nothing", question.name()));
+        let reply = reply(response).ok_or_else(senseless)?;
+        replies.push((question, reply));
+    }
+    Ok(replies)
+}
+
 /// A refusal as a protocol error; the client may send the same state again where it was only the
-/// answer that does not fit.
+/// answer that does not fit, or the store that was away.
 pub(crate) fn refusal(refused: &Refused) -> RpcError {
-    RpcError::invalid_params(refused.to_string()).with_data(&json!({ "code": refused.code().id() }))
+    let code = match refused {
+        Refused::Failed(_) => code::UNAVAILABLE,
+        _ => code::INVALID_PARAMS,
+    };
+    RpcError::new(code, refused.to_string()).with_data(&json!({ "code": refused.code().id() }))
 }
 
 pub(crate) fn failed(error: &JournalError) -> RpcError {

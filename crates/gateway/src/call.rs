@@ -40,7 +40,7 @@ pub(crate) async fn run(
     // they are in the record, but before the answer.
     caller.keeps_back = outer.is_none() && !caller.listens();
     let finished = attend_as(caller, call, execution, |execution| runtime.execute(execution)).await;
-    result::answer(&finished, &tool, call.version())
+    result::answer(&finished, (&*tool).into(), call.version())
 }
 
 /// Somebody else who sees the events of a run. It must not wait for anything.

@@ -1,10 +1,8 @@
 //! What a run's outcome looks like to an MCP client.
 
-use std::sync::Arc;
-
 use mcpgraph_diagnostics::Code;
 use mcpgraph_engine::{ErrorKind, RunError};
-use mcpgraph_graph::{Tool, Workflow};
+use mcpgraph_graph::{Graph, Schema, Tool, Workflow};
 use mcpgraph_journal::{Question, rfc3339};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::version::{Era, Version};
@@ -16,11 +14,36 @@ use crate::wrap;
 /// The key under which an error result carries what programs want to know of it.
 const ERROR_META: &str = "mcpgraph/error";
 
+/// The tool that a run is of, which may not be there any more when the run ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Called<'a> {
+    name: &'a str,
+    /// What its results are, if it says so and is there.
+    output: Option<&'a Schema>,
+}
+
+impl<'a> Called<'a> {
+    /// A tool of a graph by its name.
+    pub(crate) fn of(graph: &'a Graph, name: &'a str) -> Self {
+        Self { name, output: graph.tool(name).and_then(|tool| tool.output.as_ref()) }
+    }
+}
+
+impl<'a> From<&'a Tool> for Called<'a> {
+    fn from(tool: &'a Tool) -> Self {
+        Self { name: &tool.name, output: tool.output.as_ref() }
+    }
+}
+
 /// The answer to `tools/call`.
 ///
 /// A failed run is a result that the model can read. Only an upstream's protocol error stays one,
 /// with its code and data: it is about the protocol, not about the task.
-pub(crate) fn answer(finished: &Finished, tool: &Tool, version: Version) -> Result<Raw, RpcError> {
+pub(crate) fn answer(
+    finished: &Finished,
+    tool: Called<'_>,
+    version: Version,
+) -> Result<Raw, RpcError> {
     match &finished.outcome {
         Ok(value) => Ok(raw(&success(value, tool, version))),
         Err(error) => match error.kind {
@@ -34,7 +57,7 @@ pub(crate) fn answer(finished: &Finished, tool: &Tool, version: Version) -> Resu
     }
 }
 
-fn success(value: &Value, tool: &Tool, version: Version) -> Value {
+fn success(value: &Value, tool: Called<'_>, version: Version) -> Value {
     let mut result = Map::new();
     result.insert("content", content(value));
     if let Some(structured) = structured(value, tool, version) {
@@ -78,8 +101,8 @@ fn is_media(value: &Value) -> bool {
 }
 
 /// The structured result: always for objects, for anything else only where the tool declares it.
-fn structured(value: &Value, tool: &Tool, version: Version) -> Option<Value> {
-    if wrapped_schema(tool, version).is_some() {
+fn structured(value: &Value, tool: Called<'_>, version: Version) -> Option<Value> {
+    if wrapped_schema(tool.output, version).is_some() {
         return Some(Map::from_iter([(wrap::MEMBER, value.clone())]).into());
     }
     (matches!(value, Value::Object(_)) || tool.output.is_some()).then(|| value.clone())
@@ -89,18 +112,18 @@ fn structured(value: &Value, tool: &Tool, version: Version) -> Option<Value> {
 ///
 /// The legacy era allows only objects as structured results. What the schema says decides, not the
 /// value at hand: the client was shown one schema for all of them.
-fn wrapped_schema(tool: &Tool, version: Version) -> Option<&Value> {
-    let schema = tool.output.as_ref()?.source();
+fn wrapped_schema(output: Option<&Schema>, version: Version) -> Option<&Value> {
+    let schema = output?.source();
     let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
     (version.era() == Era::Legacy && !is_object).then_some(schema)
 }
 
-fn failure(error: &RunError, tool: &Tool, finished: &Finished) -> Value {
+fn failure(error: &RunError, tool: Called<'_>, finished: &Finished) -> Value {
     let text = match &finished.place {
         Some(place) => located(error, &place.to_string(), finished),
         None => explained(error, &format!("tool `{}`", tool.name), finished),
     };
-    error_result(&text, error, "tool", &tool.name, finished)
+    error_result(&text, error, "tool", tool.name, finished)
 }
 
 /// The result of a call that a workflow stopped, or that failed with it. The words of a hook that
@@ -129,7 +152,7 @@ fn error_result(
     text: &str,
     error: &RunError,
     noun: &str,
-    name: &Arc<str>,
+    name: &str,
     finished: &Finished,
 ) -> Value {
     let mut details = match error.to_value() {
@@ -141,7 +164,7 @@ fn error_result(
     if error.kind != ErrorKind::HookBlocked {
         details.remove("data");
     }
-    details.insert(noun, Arc::clone(name));
+    details.insert(noun, name);
     // The node is one of the innermost tool, which another may have called.
     if let Some(place) = finished.place.as_ref().filter(|_| noun == "tool") {
         place.put(&mut details);
@@ -160,7 +183,7 @@ fn error_result(
 const QUESTION_META: &str = "mcpgraph/question";
 
 /// The result for a client that cannot be asked: what it is to ask, and how to go on.
-pub(crate) fn asked(question: &Question, handle: &str, tool: &Tool) -> Value {
+pub(crate) fn asked(question: &Question, handle: &str, tool: Called<'_>) -> Value {
     let schema = question.schema.to_json();
     let text = format!(
         "`{}` asks, and goes on when it is answered:\n\n{}\n\nAsk the user. Then call \
@@ -204,7 +227,9 @@ pub(crate) fn refused(text: &str, code: Code) -> Value {
 /// It is what the author wrote, except that the schema of a wrapped result is wrapped too.
 pub(crate) fn listed(tool: &Tool, version: Version) -> Value {
     let definition = &tool.definition;
-    let (Some(schema), Value::Object(members)) = (wrapped_schema(tool, version), definition) else {
+    let (Some(schema), Value::Object(members)) =
+        (wrapped_schema(tool.output.as_ref(), version), definition)
+    else {
         return definition.clone();
     };
     let mut members = (**members).clone();

@@ -118,18 +118,40 @@ impl Questions {
 
     /// Answers a question. The first answer that fits counts.
     pub async fn answer(&self, id: QuestionId, reply: Reply) -> Result<(), Refused> {
-        let failed = |error: JournalError| Refused::Failed(error.to_string());
         let question = self.find(id).await.map_err(failed)?.ok_or(Refused::Unknown)?;
-        is_open(&question)?;
-        let ending = match reply {
-            Reply::Decline => Ending::Declined,
-            Reply::Answer(answer) => Ending::Answered(fitting(&question.schema, &answer)?),
-        };
-        let is_first = self
-            .blocking(move |journal| journal.end_question(id, &ending))
-            .await
-            .map_err(failed)?;
-        if is_first {
+        self.answer_all(vec![(question, reply)]).await
+    }
+
+    /// Answers questions that were asked together. If one answer does not fit, none is kept, so that
+    /// all can be given again. A question that is over is left aside, unless all are.
+    pub async fn answer_all(&self, replies: Vec<(Question, Reply)>) -> Result<(), Refused> {
+        let (mut endings, mut over, mut has_kept) = (Vec::new(), None, false);
+        for (question, reply) in replies {
+            if let Err(why) = is_open(&question) {
+                over.get_or_insert(why);
+                continue;
+            }
+            let ending = match reply {
+                Reply::Decline => Ending::Declined,
+                Reply::Answer(answer) => Ending::Answered(fitting(&question.schema, &answer)?),
+            };
+            endings.push((question.id, ending));
+        }
+        for (id, ending) in endings {
+            match self.keep(id, ending).await {
+                Ok(()) => has_kept = true,
+                Err(why @ Refused::Failed(_)) => return Err(why),
+                Err(why) => {
+                    over.get_or_insert(why);
+                }
+            }
+        }
+        over.filter(|_| !has_kept).map_or(Ok(()), Err)
+    }
+
+    async fn keep(&self, id: QuestionId, ending: Ending) -> Result<(), Refused> {
+        let ended = self.blocking(move |journal| journal.end_question(id, &ending)).await;
+        if ended.map_err(failed)? {
             return Ok(());
         }
         // Somebody else was faster, or its time has come.
@@ -277,8 +299,20 @@ fn is_open(question: &Question) -> Result<(), Refused> {
     }
 }
 
-/// The answer with defaults filled in, if it fits.
+fn failed(error: JournalError) -> Refused {
+    Refused::Failed(error.to_string())
+}
+
+/// The answer with defaults filled in, if it fits. A name that is not asked for is a mistake: a
+/// default would decide in the place of what was meant.
 fn fitting(schema: &Value, answer: &Value) -> Result<Value, Refused> {
+    let asked = schema.get("properties");
+    let is_asked = |name: &str| asked.is_some_and(|asked| asked.get(name).is_some());
+    if let Value::Object(members) = answer
+        && let Some(name) = members.keys().find(|name| !is_asked(name))
+    {
+        return Err(Refused::Unfit(format!("`{name}` is not asked for")));
+    }
     let schema = Schema::compile(schema).map_err(|error| Refused::Failed(error.message))?;
     let answer = schema.with_defaults(answer);
     let violations = schema.violations(&answer);
@@ -312,7 +346,7 @@ impl Refused {
             Self::Late(_) | Self::Withdrawn => codes::QUESTION_OVER,
             Self::Foreign => codes::QUESTION_FOREIGN,
             Self::Unfit(_) => codes::ANSWER_UNFIT,
-            Self::Failed(_) => codes::RUN_INTERNAL,
+            Self::Failed(_) => codes::STORE_AWAY,
         }
     }
 }

@@ -7,14 +7,14 @@ use mcpgraph_engine::ErrorKind;
 use mcpgraph_journal::{RunId, RunSummary, rfc3339};
 use mcpgraph_mcp::message::{Raw, RpcError, raw};
 use mcpgraph_mcp::server::Call;
-use mcpgraph_runtime::{Questions, Refused};
+use mcpgraph_runtime::Questions;
 use serde_json::{Map, Value, json};
 
 use crate::apart::Next;
 use crate::asking::{self, failed, refusal};
-use crate::elicit::reply;
 use crate::gateway::Gateway;
 use crate::relay::Params;
+use crate::result::Called;
 use crate::seal::RESPONSES;
 use crate::view::View;
 use crate::{about, result};
@@ -110,8 +110,7 @@ impl Gateway {
                 if is_cancelled {
                     return Ok(raw(&described("cancelled", ended)));
                 }
-                let tool = view.offer.graph.tool(&summary.tool);
-                let tool = tool.ok_or_else(|| refusal(&Refused::Unknown))?;
+                let tool = Called::of(&view.offer.graph, &summary.tool);
                 match result::answer(&finished, tool, call.version()) {
                     Ok(result) => {
                         let mut task = described("completed", ended);
@@ -143,13 +142,7 @@ async fn update(questions: &Questions, run: RunId, params: &Params) -> Result<Ra
     let responses: Params = serde_json::from_str(responses)
         .map_err(|error| RpcError::invalid_params(format!("`{RESPONSES}`: {error}")))?;
     let pending = questions.pending(Some(run)).await.map_err(|error| failed(&error))?;
-    for question in pending {
-        let Some(response) = responses.get(&question.name()) else { continue };
-        let reply = reply(response).ok_or_else(|| {
-            let what = format!("the answer to `{}` says nothing", question.name());
-            refusal(&Refused::Unfit(what))
-        })?;
-        questions.answer(question.id, reply).await.map_err(|refused| refusal(&refused))?;
-    }
+    let replies = asking::replies(pending, &responses).map_err(|refused| refusal(&refused))?;
+    questions.answer_all(replies).await.map_err(|refused| refusal(&refused))?;
     Ok(raw(&json!({})))
 }

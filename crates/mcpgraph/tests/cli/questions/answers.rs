@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -35,6 +35,7 @@ fn answers_that_do_not_count_are_refused() {
         answer["error"]["data"]["code"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     };
     let unfit = accept(&json!({ "copies": 0 }));
+    let unasked = accept(&json!({ "copies": 1, "copys": 5 }));
     for (what, answer, expected) in [
         ("another caller", you.answer("send", to_ada(), &asked, &yes), "MG0435"),
         ("other arguments", me.answer("send", json!({ "to": "Eve" }), &asked, &yes), "MG0435"),
@@ -42,6 +43,7 @@ fn answers_that_do_not_count_are_refused() {
         ("touched", me.answer("send", to_ada(), &forged(&touched(state)), &yes), "MG0432"),
         ("made up", me.answer("send", to_ada(), &forged("mcpgraph-sealed-AAAA"), &yes), "MG0432"),
         ("unfit", me.answer("send", to_ada(), &asked, &unfit), "MG0436"),
+        ("unasked", me.answer("send", to_ada(), &asked, &unasked), "MG0436"),
         ("nothing", me.answer("send", to_ada(), &asked, &json!({})), "MG0436"),
     ] {
         assert_eq!(code(&answer), expected, "{what}: {answer}");
@@ -70,6 +72,7 @@ fn answers_that_do_not_count_are_refused() {
         ("a state", me.go_on(&json!(state), copies.clone()), "MG0435"),
         ("made up", me.go_on(&json!(""), copies.clone()), "MG0432"),
         ("unfit", me.go_on(&handle, json!({ "copies": 0 })), "MG0436"),
+        ("unasked", me.go_on(&handle, json!({ "copies": 1, "copys": 5 })), "MG0436"),
         ("no answer", me.go_on(&handle, json!("yes")), "MG0436"),
     ] {
         assert_eq!(code(&answer), expected, "{what}: {answer}");
@@ -110,9 +113,11 @@ fn others_answer_too() {
     assert!(shown.contains("Send to Ada? (node `approve`"), "{shown}");
 
     let id = first["id"].as_str().unwrap();
-    let (code, output) = run(&["questions", "answer", id, "copies=0"]);
-    assert_eq!(code, Some(1), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("[MG0436]"), "{output:?}");
+    for unfit in [&["copies=0"][..], &["copies=4", "bogus=1"]] {
+        let (code, output) = run(&[&["questions", "answer", id], unfit].concat());
+        assert_eq!(code, Some(1), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("[MG0436]"), "{output:?}");
+    }
     let (code, output) = run(&["questions", "answer", id, "copies=4"]);
     assert_eq!(code, Some(0), "{output:?}");
     let (code, output) = run(&["questions", "answer", id, "copies=4"]);
@@ -149,6 +154,74 @@ fn others_answer_too() {
     assert_eq!((status, &problem["error"]["code"]), (404, &json!("MG0432")), "{problem}");
     assert_eq!(text(&client.go_on(&handle, Value::Null)), "kept");
     assert!(listed().is_empty());
+}
+
+/// Answers that are given together are kept together, and what somebody has answered meanwhile is
+/// no reason to refuse the rest.
+#[test]
+fn answers_of_one_round_are_kept_together() {
+    let world = World::new();
+    let server = world.serve();
+    let client = Caller::new(&server, "none", asks());
+    let answer = |state: &Value, responses: Value| {
+        let params = json!({
+            "name": "both", "arguments": {}, "requestState": state, "inputResponses": responses,
+        });
+        client.request("tools/call", params)
+    };
+    let [good, unfit] = [2, 10].map(|n| accept(&json!({ "n": n })));
+    let both = || {
+        let mut asked = client.call("both", json!({}));
+        // The other question may not have been asked in that moment.
+        while asked["result"]["inputRequests"].as_object().unwrap().len() < 2 {
+            asked = answer(&asked["result"]["requestState"], json!({}));
+        }
+        asked["result"]["requestState"].clone()
+    };
+    let state = both();
+    let refused = answer(&state, json!({ "first": good, "second": unfit }));
+    assert_eq!(refused["error"]["data"]["code"], "MG0436", "{refused}");
+    let done = answer(&state, json!({ "first": good, "second": good }));
+    assert_eq!(text(&done), "4");
+    let again = answer(&state, json!({ "first": good, "second": good }));
+    assert_eq!(again["error"]["data"]["code"], "MG0433", "{again}");
+
+    let state = both();
+    let left = answer(&state, json!({ "first": good }));
+    assert_eq!(question(&left["result"]).1, "Second?");
+    let done = answer(&state, json!({ "first": unfit, "second": good }));
+    assert_eq!(text(&done), "4");
+}
+
+/// A tool that is removed while it asks goes on to its end, and whoever answers hears of it.
+#[test]
+fn an_answer_to_a_tool_that_is_gone_is_told_what_comes_of_it() {
+    let world = World::new();
+    let graph = world.data.path().join("graph.yaml");
+    let text_of = std::fs::read_to_string(beside("graphs/asking.yaml")).unwrap();
+    std::fs::write(&graph, &text_of).unwrap();
+    let server = Listening::on(&graph, &world.options());
+    let client = Caller::new(&server, "none", json!({}));
+    let handle = client.call("send", to_ada())["result"]["structuredContent"]["handle"].clone();
+    let worker = Caller::new(&server, "none", takes_tasks());
+    let task = worker.call("send", to_ada())["result"]["taskId"].clone();
+    std::fs::write(&graph, text_of.replace("name: send", "name: post")).unwrap();
+    while client.request("tools/list", json!({})).to_string().contains("\"send\"") {
+        sleep(Duration::from_millis(50));
+    }
+    let sure = client.go_on(&handle, json!({ "copies": 3 }));
+    let sure = &sure["result"]["structuredContent"];
+    assert_eq!(sure["message"], "Are you sure?", "{sure}");
+    assert_eq!(text(&client.go_on(&sure["handle"], json!({}))), "sent 3 to Ada");
+
+    let get = || worker.request("tasks/get", json!({ "taskId": task }))["result"].clone();
+    let no = json!({ "taskId": task, "inputResponses": { "approve": { "action": "decline" } } });
+    worker.request("tasks/update", no);
+    while get()["status"] != "completed" {
+        assert_ne!(get()["status"], Value::Null, "{}", get());
+        sleep(Duration::from_millis(25));
+    }
+    assert_eq!(get()["result"]["content"][0]["text"], "kept");
 }
 
 /// The process dies after every question; the next one takes the answers, from clients that are
@@ -226,6 +299,16 @@ fn another_process_takes_the_answer() {
     assert_eq!(question(&sure["result"]).1, "Are you sure?");
     let done = second.answer("send", to_ada(), &sure["result"], &accept(&json!({})));
     assert_eq!(text(&done), "sent 7 to Ada");
+    // What comes of it is heard of without waiting for the next look at the store.
+    let took = |_| {
+        let quick = first.call("send", to_ada())["result"].clone();
+        let began = Instant::now();
+        let no = json!({ "action": "decline" });
+        assert_eq!(text(&second.answer("send", to_ada(), &quick, &no)), "kept");
+        began.elapsed()
+    };
+    let fastest = (0..5).map(took).min().unwrap();
+    assert!(fastest < Duration::from_millis(900), "{fastest:?}");
 
     let [first, second] = [&one, &two].map(|server| Caller::new(server, "none", takes_tasks()));
     let task = first.call("send", to_ada())["result"].clone();
