@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::steps::DbosSteps;
 use crate::executions::Executions;
+use crate::refused::Refused;
 use crate::sealed::{About, unreadable};
 use crate::{DurableError, Ended, Engine, Executor, Message, Stopped, sweep, tidy};
 
@@ -33,8 +34,9 @@ const APPLICATION: &str = "mcpgraph";
 const SCHEMA: &str = "mcpgraph_dbos";
 
 /// Which executions understand each other's steps. It changes when the places of steps do, and with
-/// nothing else, so that runs go on after an update.
-pub(crate) const VERSION: &str = "1";
+/// nothing else, so that runs go on after an update. DBOS gives a run to executors of its version
+/// only; so what is served is a part of that, see [`version`].
+const VERSION: &str = "1";
 
 /// The name of the one workflow there is.
 const WORKFLOW: &str = "run";
@@ -68,10 +70,14 @@ pub struct Dbos(Arc<Inner>);
 
 pub(crate) struct Inner {
     url: String,
+    /// See [`version`].
+    version: String,
     pub(crate) journal: Arc<Journal>,
     executor: OnceLock<Weak<dyn Executor>>,
     opened: OnceCell<Opened>,
     pub(crate) executions: Arc<Executions>,
+    /// The runs that this process was given and cannot execute.
+    pub(crate) refused: Refused,
     /// Counts ends of runs.
     news: watch::Sender<u64>,
     pub(crate) closing: CancellationToken,
@@ -85,14 +91,17 @@ struct Opened {
 }
 
 impl Dbos {
-    /// An engine in the database of a URL, in which the journal is, too.
-    pub fn new(url: &str, journal: Arc<Journal>) -> Self {
+    /// An engine in the database of a URL, in which the journal is, too. Processes go on with each
+    /// other's runs where they serve the same: where this name is the same.
+    pub fn new(url: &str, served: &str, journal: Arc<Journal>) -> Self {
         Self(Arc::new(Inner {
             url: url.to_owned(),
+            version: version(served),
             journal,
             executor: OnceLock::new(),
             opened: OnceCell::new(),
             executions: Arc::default(),
+            refused: Refused::default(),
             news: watch::Sender::new(0),
             closing: CancellationToken::new(),
         }))
@@ -213,7 +222,7 @@ impl Engine for Dbos {
 
     async fn close(&self) {
         self.0.closing.cancel();
-        self.0.executions.stop_all(&Stopped::ending());
+        self.0.executions.close();
         if let Some(opened) = self.0.opened.get() {
             opened.dbos.shutdown().await;
             opened.database.close().await;
@@ -258,7 +267,7 @@ impl Inner {
         let failed = |error: dbos::Error| DurableError::Unusable(error.to_string());
         self.journal.hands_over();
         let dbos = DBOS::new(Config {
-            app_version: Some(VERSION.to_owned()),
+            app_version: Some(self.version.clone()),
             executor_id: Some(self.journal.name().to_string()),
             schema: SCHEMA.to_owned(),
             max_connections: CONNECTIONS,
@@ -341,6 +350,9 @@ async fn executed(inner: Weak<Inner>, input: String) -> dbos::Result<String> {
         Ok(value) => inner.seal(About::outcome(run), value).await.map_err(|_| interrupted()),
         Err(stopped) => {
             tracing::debug!(%run, %stopped, "a durable run stopped here");
+            if matches!(stopped, Stopped::Refused(_)) {
+                inner.refused.add(run);
+            }
             Err(interrupted())
         }
     }
@@ -378,6 +390,11 @@ impl Inner {
             Err(error) => Err(Stopped::Unusable(error.to_string())),
         }
     }
+}
+
+/// Which executors DBOS gives runs to: those that understand their steps and serve the same.
+fn version(served: &str) -> String {
+    format!("{VERSION} {served}")
 }
 
 /// A sealed text as DBOS keeps it.

@@ -47,6 +47,10 @@ pub trait Engine: Send + Sync + 'static {
 /// Executes runs.
 #[async_trait]
 pub trait Executor: Send + Sync + 'static {
+    /// Whether a run that another process has left is to be executed here. Why not, it says in the
+    /// log.
+    fn accepts(&self, run: RunId, input: &Value) -> bool;
+
     /// Executes a run from its beginning to its end, and gives what it came to.
     async fn execute(
         self: Arc<Self>,
@@ -138,6 +142,10 @@ pub enum Stopped {
     /// Somebody else executes the run.
     #[error("the run is executed by another process")]
     Elsewhere,
+    /// The run is not one that this process can execute. It waits for another, or for the next
+    /// start.
+    #[error("{0}")]
+    Refused(String),
     /// The engine cannot be used: it is closed, or its database does not answer.
     #[error("{0}")]
     Unusable(String),

@@ -17,19 +17,33 @@ use crate::{Place, Stopped};
 /// The runs that are executed by this process.
 #[derive(Default)]
 pub(crate) struct Executions {
-    running: Mutex<HashMap<RunId, Arc<Halt>>>,
+    running: Mutex<Running>,
     /// The steps under way that must not be repeated; closed once no more are begun.
     unrepeatable: TaskTracker,
 }
 
+#[derive(Default)]
+struct Running {
+    halts: HashMap<RunId, Arc<Halt>>,
+    /// None begins any more. It is under the same lock, so that nobody enters whom closing has not
+    /// stopped.
+    is_closed: bool,
+}
+
 impl Executions {
-    /// Begins an execution of a run; none while there is another one.
+    /// Begins an execution of a run; none while there is another one, and once they are closed.
     pub(crate) fn enter(self: &Arc<Self>, run: RunId) -> Option<(Entered, Course)> {
         let halt = Arc::new(Halt::default());
-        match self.running.lock().entry(run) {
-            Entry::Occupied(_) => return None,
-            Entry::Vacant(entry) => entry.insert(Arc::clone(&halt)),
-        };
+        {
+            let mut running = self.running.lock();
+            if running.is_closed {
+                return None;
+            }
+            match running.halts.entry(run) {
+                Entry::Occupied(_) => return None,
+                Entry::Vacant(entry) => entry.insert(Arc::clone(&halt)),
+            };
+        }
         let course = Course {
             mark: RunId::new().to_string(),
             halt,
@@ -41,31 +55,44 @@ impl Executions {
 
     /// The runs that are executed.
     pub(crate) fn runs(&self) -> Vec<RunId> {
-        self.running.lock().keys().copied().collect()
+        self.running.lock().halts.keys().copied().collect()
     }
 
     pub(crate) fn contains(&self, run: RunId) -> bool {
-        self.running.lock().contains_key(&run)
+        self.running.lock().halts.contains_key(&run)
     }
 
     /// Stops the execution of a run, if there is one.
     pub(crate) fn stop(&self, run: RunId, why: Stopped) {
-        if let Some(halt) = self.running.lock().get(&run) {
+        if let Some(halt) = self.running.lock().halts.get(&run) {
             halt.stop(why);
         }
     }
 
     /// Stops all executions.
     pub(crate) fn stop_all(&self, why: &Stopped) {
-        for halt in self.running.lock().values() {
-            halt.stop(why.clone());
-        }
+        self.running.lock().stop_all(why);
+    }
+
+    /// Stops all executions, because the process ends; no other begins.
+    pub(crate) fn close(&self) {
+        let mut running = self.running.lock();
+        running.is_closed = true;
+        running.stop_all(&Stopped::ending());
     }
 
     /// See [`crate::Engine::retire`].
     pub(crate) async fn retire(&self) {
         self.unrepeatable.close();
         self.unrepeatable.wait().await;
+    }
+}
+
+impl Running {
+    fn stop_all(&self, why: &Stopped) {
+        for halt in self.halts.values() {
+            halt.stop(why.clone());
+        }
     }
 }
 
@@ -77,7 +104,7 @@ pub(crate) struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        self.executions.running.lock().remove(&self.run);
+        self.executions.running.lock().halts.remove(&self.run);
     }
 }
 

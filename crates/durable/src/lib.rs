@@ -30,6 +30,9 @@
 //! - [`Engine::retire`] lets a process end without leaving anything behind of which nobody knows how
 //!   it ended.
 //!
+//! A store may be shared by processes that serve different things. Who goes on with a run is decided
+//! by [`Executor::accepts`] in a file, and in a database before that by the name of what is served.
+//!
 //! An execution that must not go on (its run was cancelled, or is somebody else's by now) is told so
 //! with [`Stopped`] by the next thing it asks of its steps, and by [`Steps::stopped`] at once.
 
@@ -38,6 +41,7 @@ mod engine;
 mod executions;
 mod halt;
 mod local;
+mod refused;
 mod sealed;
 mod shelf;
 mod step;

@@ -1,5 +1,6 @@
 //! The engine of one process.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
 
@@ -63,7 +64,7 @@ impl Engine for Local {
             return;
         }
         // Mostly there are none, which is not worth a thread and a connection.
-        if self.0.shelf.others_have_some() {
+        if self.0.shelf.others_have_some(&HashSet::new()) {
             self.0.tasks.spawn(Arc::clone(&self.0).take_over());
         }
     }
@@ -117,7 +118,7 @@ impl Engine for Local {
 
     async fn close(&self) {
         self.0.closing.cancel();
-        self.0.executions.stop_all(&Stopped::ending());
+        self.0.executions.close();
         self.0.tasks.close();
         self.0.tasks.wait().await;
     }
@@ -127,20 +128,14 @@ impl Inner {
     /// Goes on with the runs that other processes leave, until these have none any more. One that
     /// is about to end may still be there when the next one starts.
     async fn take_over(self: Arc<Self>) {
+        // Those that are not executed here, each of which is looked at once.
+        let mut refused = HashSet::new();
         loop {
-            match self.shelf.left().await {
-                Ok(left) => {
-                    for (run, input) in left {
-                        tracing::info!(%run, "a durable run goes on");
-                        self.execute(run, input);
-                    }
-                }
-                Err(error) => {
-                    tracing::error!(%error, "durable runs that were left do not go on");
-                    return;
-                }
+            if let Err(error) = self.take_over_left(&mut refused).await {
+                tracing::error!(%error, "durable runs that were left do not go on");
+                return;
             }
-            if !self.shelf.others_have_some() {
+            if !self.shelf.others_have_some(&refused) {
                 return;
             }
             tokio::select! {
@@ -150,11 +145,37 @@ impl Inner {
         }
     }
 
+    /// Goes on with the runs that were left until now.
+    async fn take_over_left(
+        self: &Arc<Self>,
+        refused: &mut HashSet<RunId>,
+    ) -> Result<(), DurableError> {
+        let Some(executor) = self.executor.get().and_then(Weak::upgrade) else { return Ok(()) };
+        let mut own = Vec::new();
+        for (run, input) in self.shelf.left(refused.clone()).await? {
+            if executor.accepts(run, &input) {
+                own.push((run, input));
+            } else {
+                refused.insert(run);
+            }
+        }
+        // Whoever ends takes nothing on: what is left then waits for the next start.
+        if own.is_empty() || self.closing.is_cancelled() {
+            return Ok(());
+        }
+        let taken = self.shelf.take_over(own.iter().map(|(run, _)| *run).collect()).await?;
+        for (run, input) in own.into_iter().filter(|(run, _)| taken.contains(run)) {
+            tracing::info!(%run, "a durable run goes on");
+            self.execute(run, input);
+        }
+        Ok(())
+    }
+
     fn tell(&self) {
         self.news.send_modify(|count| *count += 1);
     }
 
-    /// Executes a run, unless that is under way.
+    /// Executes a run, unless that is under way or the process ends.
     fn execute(self: &Arc<Self>, run: RunId, input: Value) {
         let Some((entered, course)) = self.executions.enter(run) else { return };
         let inner = Arc::clone(self);

@@ -1,6 +1,6 @@
 //! Where one process keeps what its durable runs need: in the journal's file, or in memory.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use mcpgraph_journal::{Journal, JournalError, KeptRun, RunId, Taken};
@@ -55,27 +55,40 @@ impl Shelf {
         }
     }
 
-    /// Whether other processes have runs, which they may leave. Blocks as files do.
-    pub(crate) fn others_have_some(&self) -> bool {
+    /// Whether other processes have runs besides these, which they may leave. Blocks as files do.
+    pub(crate) fn others_have_some(&self, besides: &HashSet<RunId>) -> bool {
         match self {
             Self::Memory(_) => false,
-            // Whoever takes them over says what is wrong with the file.
-            Self::File(journal) => journal.has_runs_of_others().unwrap_or(true),
+            Self::File(journal) => match journal.runs_of_others() {
+                Ok(runs) => runs.iter().any(|run| !besides.contains(run)),
+                // Whoever takes them over says what is wrong with the file.
+                Err(_) => true,
+            },
         }
     }
 
-    /// The runs that processes which are gone have left.
-    pub(crate) async fn left(&self) -> Result<Vec<(RunId, Value)>, DurableError> {
+    /// The runs besides these that processes which are gone have left.
+    pub(crate) async fn left(
+        &self,
+        besides: HashSet<RunId>,
+    ) -> Result<Vec<(RunId, Value)>, DurableError> {
         let Self::File(journal) = self else { return Ok(Vec::new()) };
-        let open = |journal: &Journal| {
-            let left = journal.take_over()?.into_iter();
-            left.map(|KeptRun { run, input }| {
-                // One that cannot be opened is executed to say so.
-                Ok((run, About::input(run).unseal(journal, &input)?.unwrap_or_default()))
-            })
-            .collect()
+        let open = move |journal: &Journal| {
+            let left = journal.left_runs()?.into_iter();
+            left.filter(|left| !besides.contains(&left.run))
+                .map(|KeptRun { run, input }| {
+                    // One that cannot be opened is executed to say so.
+                    Ok((run, About::input(run).unseal(journal, &input)?.unwrap_or_default()))
+                })
+                .collect()
         };
         Ok(with(journal, open).await?)
+    }
+
+    /// Makes runs that were left this process's own: those of them that nobody else was faster with.
+    pub(crate) async fn take_over(&self, runs: Vec<RunId>) -> Result<HashSet<RunId>, DurableError> {
+        let Self::File(journal) = self else { return Ok(HashSet::new()) };
+        Ok(with(journal, move |journal| journal.take_over(&runs)).await?.into_iter().collect())
     }
 
     pub(crate) async fn look(&self, run: RunId) -> Result<Standing, DurableError> {

@@ -1,6 +1,6 @@
 //! Hands runs back to DBOS that nobody executes any more. All else is the affair of DBOS.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use dbos::sysdb::{INTERNAL_QUEUE, SystemDatabase};
 use mcpgraph_journal::{Journal, RunId};
 use tokio_util::sync::CancellationToken;
 
-use crate::dbos::{Inner, VERSION};
+use crate::dbos::{Inner, unusable};
 use crate::{DurableError, Stopped};
 
 /// How often it is looked for runs that nobody executes.
@@ -50,12 +50,25 @@ impl Inner {
             self.stop_all().await;
         }
         let names: Vec<&str> = gone.iter().map(String::as_str).collect();
-        let moved = database
-            .reenqueue_for_recovery(&names, VERSION, INTERNAL_QUEUE)
-            .await
-            .map_err(|error| DurableError::Unusable(error.to_string()))?;
-        if !moved.is_empty() {
-            tracing::info!(runs = moved.len(), "the durable runs of a process that is gone go on");
+        let filter = WorkflowFilter {
+            executor_ids: names.clone(),
+            status: vec![WorkflowStatus::Pending],
+            load_input: false,
+            load_output: false,
+            ..WorkflowFilter::default()
+        };
+        let left = database.list_workflows(&filter, None).await.map_err(unusable)?;
+        // Also those of processes that served something else: it is the queue that gives a run to
+        // the right ones, and these may look when this one has forgotten who is gone.
+        let versions: BTreeSet<&str> =
+            left.iter().filter_map(|run| run.application_version.as_deref()).collect();
+        for version in versions {
+            let moved = database.reenqueue_for_recovery(&names, version, INTERNAL_QUEUE).await;
+            let moved = moved.map_err(unusable)?;
+            tracing::info!(
+                runs = moved.len(),
+                "the durable runs of a process that is gone are handed over"
+            );
         }
         Ok(self.with_journal(move |journal| journal.forget_writers(&gone)).await?)
     }
@@ -76,7 +89,6 @@ impl Inner {
         suspects: HashSet<RunId>,
     ) -> Result<HashSet<RunId>, DurableError> {
         let Some(database) = self.database() else { return Ok(suspects) };
-        let unusable = |error: dbos::sysdb::Error| DurableError::Unusable(error.to_string());
         let before = self.executions.runs();
         let name = Arc::clone(self.journal.name());
         let filter = WorkflowFilter {
@@ -95,7 +107,9 @@ impl Inner {
                 self.executions.stop(*run, Stopped::Cancelled);
             }
         }
-        let orphans = pending.into_iter().filter(|run| !self.executions.contains(*run));
+        let orphans = pending
+            .into_iter()
+            .filter(|run| !self.executions.contains(*run) && !self.refused.contains(*run));
         let (mut again, new): (HashSet<RunId>, HashSet<RunId>) =
             orphans.partition(|run| suspects.contains(run));
         for run in again.clone() {

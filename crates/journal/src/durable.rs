@@ -156,14 +156,17 @@ impl Journal {
         })
     }
 
-    /// Whether there is a run that has not ended and is another process's, be it gone or not.
-    pub fn has_runs_of_others(&self) -> Result<bool, JournalError> {
-        let sql = "SELECT 1 FROM durable_runs WHERE status = 'pending' AND owner <> ?1 LIMIT 1";
-        self.read(|connection| Ok(connection.value::<i64>(sql, bound![&**self.name()])?.is_some()))
+    /// The runs that have not ended and are other processes', be these gone or not.
+    pub fn runs_of_others(&self) -> Result<Vec<RunId>, JournalError> {
+        let sql = "SELECT run FROM durable_runs WHERE status = 'pending' AND owner <> ?1";
+        self.read(|connection| {
+            let name = bound![&**self.name()];
+            Ok(connection.all(sql, name, |row| Ok(RunId::from_bytes(row.get(0)?)))?)
+        })
     }
 
-    /// The runs of processes that are gone, which are this one's from now on.
-    pub fn take_over(&self) -> Result<Vec<KeptRun>, JournalError> {
+    /// The runs of processes that are gone.
+    pub fn left_runs(&self) -> Result<Vec<KeptRun>, JournalError> {
         self.on_shelf(|connection| {
             let living = liveness::living_names(connection, &self.store)?;
             let sql =
@@ -173,12 +176,27 @@ impl Journal {
                 Ok((KeptRun { run, input: row.get(1)? }, row.get::<String>(2)?))
             })?;
             let left = pending.into_iter().filter(|(_, owner)| !living.contains(owner));
-            let left: Vec<KeptRun> = left.map(|(run, _)| run).collect();
-            for KeptRun { run, .. } in &left {
+            Ok(left.map(|(run, _)| run).collect())
+        })
+    }
+
+    /// Makes runs this process's own that have not ended and whose processes are gone; those of
+    /// them that nobody else was faster with.
+    pub fn take_over(&self, runs: &[RunId]) -> Result<Vec<RunId>, JournalError> {
+        self.on_shelf(|connection| {
+            let living = liveness::living_names(connection, &self.store)?;
+            let mut taken = Vec::with_capacity(runs.len());
+            for run in runs {
+                let sql = "SELECT owner FROM durable_runs WHERE run = ?1 AND status = 'pending'";
+                let owner = connection.value::<String>(sql, bound![run])?;
+                if owner.is_none_or(|owner| living.contains(&owner)) {
+                    continue;
+                }
                 let sql = "UPDATE durable_runs SET owner = ?1 WHERE run = ?2";
                 connection.execute(sql, bound![&**self.name(), run])?;
+                taken.push(*run);
             }
-            Ok(left)
+            Ok(taken)
         })
     }
 

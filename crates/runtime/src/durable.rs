@@ -27,6 +27,8 @@ use crate::{Execution, Finished, Runtime};
 /// The durable runs of a process.
 pub struct DurableRuns {
     engine: Arc<dyn Engine>,
+    /// Names what is served here; none if nothing does.
+    served: Option<Arc<str>>,
     /// The calls whose execution begins, with the runtimes they belong to.
     handed: Mutex<HashMap<RunId, (Runtime, Box<Execution>)>>,
     home: RwLock<Option<Arc<dyn Home>>>,
@@ -54,13 +56,20 @@ pub struct Definition<'a> {
     pub tool: &'a str,
     /// The version of the tool.
     pub digest: Digest,
+    /// What it was called with.
+    pub arguments: &'a Value,
+    /// Whether the run is known to be of what is served here. It is not where the run, or this
+    /// process, does not say what that is.
+    pub is_known: bool,
 }
 
 impl DurableRuns {
-    /// Has runs executed by an engine.
-    pub fn new(engine: Arc<dyn Engine>) -> Arc<Self> {
+    /// Has runs executed by an engine. The name of what is served is kept with them: in a store that
+    /// others use too, only who serves the same goes on with them.
+    pub fn new(engine: Arc<dyn Engine>, served: Option<Arc<str>>) -> Arc<Self> {
         Arc::new(Self {
             engine,
+            served,
             handed: Mutex::default(),
             home: RwLock::default(),
             is_serving: AtomicBool::new(false),
@@ -133,7 +142,7 @@ impl DurableRuns {
             );
         }
         let run = execution.id;
-        let kept = Kept::of(&execution).to_value();
+        let kept = Kept::of(&execution, self.served.clone()).to_value();
         self.handed.lock().insert(run, (runtime.clone(), Box::new(execution)));
         if let Err(error) = self.engine.start(run, kept).await {
             self.handed.lock().remove(&run);
@@ -187,20 +196,42 @@ impl DurableRuns {
         if let Some((runtime, execution)) = self.handed.lock().remove(&run) {
             return Ok((runtime, *execution, false));
         }
-        let home = self.home.read().clone();
-        let home =
-            home.ok_or_else(|| Stopped::Unusable("runs of others have no home".to_owned()))?;
-        let (runtime, graph, tool) = home.place(&kept.definition()).map_err(Stopped::Unusable)?;
+        let (runtime, graph, tool) = self.placed(kept).map_err(Stopped::Refused)?;
         let mut execution = Execution::new(graph, tool, kept.arguments.clone());
         execution.id = run;
         execution.origin = kept.origin.clone();
         execution.given = kept.given;
         Ok((runtime, execution, true))
     }
+
+    /// Where a run is executed that another process began.
+    fn placed(&self, kept: &Kept) -> Result<(Runtime, Arc<Graph>, Arc<Tool>), String> {
+        let home = self.home.read().clone();
+        let home = home.ok_or("runs of others have no home")?;
+        home.place(&kept.definition(self.serves(kept) == Some(true)))
+    }
+
+    /// Whether a run is of what is served here; none if that is not known.
+    fn serves(&self, kept: &Kept) -> Option<bool> {
+        Some(self.served.as_ref()? == kept.served.as_ref()?)
+    }
 }
 
 #[async_trait]
 impl Executor for DurableRuns {
+    fn accepts(&self, run: RunId, input: &Value) -> bool {
+        // One that cannot be read is executed to say so.
+        let Some(kept) = Kept::from_value(input) else { return true };
+        let tool = &*kept.tool;
+        if self.serves(&kept) == Some(false) {
+            let served = kept.served.as_deref();
+            tracing::debug!(%run, tool, served, "a durable run waits for who serves the same");
+            return false;
+        }
+        let placed = self.placed(&kept);
+        placed.inspect_err(|why| cannot_go_on(run, tool, why)).is_ok()
+    }
+
     async fn execute(
         self: Arc<Self>,
         run: RunId,
@@ -214,12 +245,16 @@ impl Executor for DurableRuns {
             );
             return Ok(kept::finished_value(&Finished::failed(run, error)));
         };
-        let (runtime, execution, is_again) = self.execution(run, &kept).inspect_err(|stopped| {
-            tracing::error!(%run, tool = &*kept.tool, %stopped, "a durable run cannot go on here");
-        })?;
+        let (runtime, execution, is_again) = self
+            .execution(run, &kept)
+            .inspect_err(|stopped| cannot_go_on(run, &kept.tool, &stopped.to_string()))?;
         let finished = runtime.drive_durably(execution, Durably::new(steps, is_again)).await?;
         Ok(kept::finished_value(&finished))
     }
+}
+
+fn cannot_go_on(run: RunId, tool: &str, why: &str) {
+    tracing::error!(%run, tool, "a durable run cannot go on here, and waits: {why}");
 }
 
 /// The record of a durable run, which another execution may have begun.

@@ -1,9 +1,12 @@
 //! A run goes on after the process that executed it.
 
-use mcpgraph_durable::{Repeat, step};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpgraph_durable::{Repeat, Steps, Stopped, step};
 use mcpgraph_value::Value;
 
-use crate::process::{Count, Home, counted};
+use crate::process::{Count, Home, UNWANTED, counted};
 
 #[test]
 fn a_run_is_executed_and_its_outcome_told() {
@@ -60,7 +63,7 @@ fn a_step_that_was_under_way_is_repeated_only_if_it_may_be() {
         for home in Home::lasting() {
             let begun = Count::default();
             let script = |stays: bool, begun: Count| {
-                move |_, steps: std::sync::Arc<dyn mcpgraph_durable::Steps>| {
+                move |_, steps: Arc<dyn Steps>| {
                     let begun = begun.clone();
                     async move {
                         let place = steps.place("call");
@@ -92,7 +95,7 @@ fn steps_at_once_keep_their_outcomes_apart() {
     for home in Home::lasting() {
         let done = Count::default();
         let script = |stays: bool, done: Count| {
-            move |_, steps: std::sync::Arc<dyn mcpgraph_durable::Steps>| {
+            move |_, steps: Arc<dyn Steps>| {
                 let done = done.clone();
                 async move {
                     let places = [steps.place("left"), steps.place("right")];
@@ -134,4 +137,59 @@ async fn counted_at(
 ) -> Result<Value, mcpgraph_durable::Stopped> {
     let body = || async { Value::from(u64::from(count.add())) };
     step(steps, place, Repeat::Safe, body, || Value::Null).await
+}
+
+/// Counts and stays until it is stopped.
+async fn stays(steps: Arc<dyn Steps>, count: Count) -> Result<Value, Stopped> {
+    count.add();
+    steps.stopped().cancelled().await;
+    Err(steps.why().unwrap())
+}
+
+/// A process may end while it is about to go on with what others have left.
+#[test]
+fn a_process_that_ends_at_once_goes_on_with_nothing() {
+    for home in Home::lasting() {
+        let count = Count::default();
+        let script = |count: Count| move |_, steps| stays(steps, count.clone());
+        let process = home.start(script(count.clone()));
+        process.begin(Value::Null);
+        process.until(|| count.get() == 1);
+        process.kill();
+        for pause in [0, 1, 3, 10, 30] {
+            let process = home.start(script(count.clone()));
+            process.run(async {
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+                process.engine.close().await;
+            });
+        }
+    }
+}
+
+/// A run is left to those who serve the same; in a file the executor tells them apart.
+#[test]
+fn a_run_is_left_alone_by_who_serves_something_else() {
+    for home in Home::lasting() {
+        let count = Count::default();
+        let script = |count: Count| move |_, steps| stays(steps, count.clone());
+        let process = home.start(script(count.clone()));
+        let (input, enough) = match home {
+            Home::Folder(_) => (UNWANTED, Duration::from_secs(2)),
+            _ => ("wanted", Duration::from_secs(10)),
+        };
+        let run = process.begin(input);
+        process.until(|| count.get() == 1);
+        process.kill();
+        let other = home.start_as("something else", script(count.clone()));
+        let looked = other.run(async {
+            tokio::time::sleep(enough).await;
+            other.engine.look(run).await
+        });
+        assert_eq!((looked, count.get()), (Ok(None), 1));
+        if let Home::Database(_) = home {
+            let same = home.start(|_, _| async { Ok(Value::from("done")) });
+            assert_eq!(same.value_of(run), Value::from("done"));
+            assert_eq!(count.get(), 1);
+        }
+    }
 }

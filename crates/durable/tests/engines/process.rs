@@ -16,6 +16,9 @@ use tokio::runtime::Runtime;
 /// How long a test waits for what has to come, also on a machine that has a lot to do.
 const PATIENCE: Duration = Duration::from_mins(2);
 
+/// The input of runs that nobody goes on with.
+pub(crate) const UNWANTED: &str = "unwanted";
+
 /// Where processes keep their runs.
 pub(crate) enum Home {
     Memory,
@@ -65,6 +68,18 @@ impl Home {
     where
         F: Future<Output = Result<Value, Stopped>> + Send + 'static,
     {
+        self.start_as("the same", body)
+    }
+
+    /// Starts a process that serves this.
+    pub(crate) fn start_as<F>(
+        &self,
+        served: &str,
+        body: impl Fn(Value, Arc<dyn Steps>) -> F + Send + Sync + 'static,
+    ) -> Process
+    where
+        F: Future<Output = Result<Value, Stopped>> + Send + 'static,
+    {
         let runtime = Runtime::new().unwrap();
         let engine: Arc<dyn Engine> = match self {
             Self::Memory => Arc::new(Local::in_memory()),
@@ -72,7 +87,7 @@ impl Home {
             Self::Database(server) => {
                 let url = server.url();
                 let journal = Journal::open_postgres(&url, JournalOptions::default()).unwrap();
-                Arc::new(Dbos::new(&url, Arc::new(journal)))
+                Arc::new(Dbos::new(&url, served, Arc::new(journal)))
             }
         };
         let executor = Arc::new(Script(Box::new(move |input, steps| Box::pin(body(input, steps)))));
@@ -88,6 +103,10 @@ fn journal(folder: &Path) -> Arc<Journal> {
 
 #[async_trait]
 impl Executor for Script {
+    fn accepts(&self, _: RunId, input: &Value) -> bool {
+        input.as_str() != Some(UNWANTED)
+    }
+
     async fn execute(
         self: Arc<Self>,
         _: RunId,

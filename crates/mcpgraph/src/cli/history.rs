@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpgraph_access::Tokens;
-use mcpgraph_durable::{Dbos, Engine, Local};
+use mcpgraph_durable::{Dbos, Local};
 use mcpgraph_journal::{Journal, JournalOptions, Retention};
+use mcpgraph_runtime::DurableRuns;
 
 use super::args::HistoryArgs;
 use super::usage;
 use crate::data;
+use crate::durable::Identity;
 
 impl HistoryArgs {
     /// Opens the record for writing. Where that cannot be done runs are still executed: a record is
@@ -24,11 +26,24 @@ impl HistoryArgs {
     }
 
     /// What has durable runs executed to their end.
-    pub(super) fn engine(&self, journal: Option<&Arc<Journal>>) -> Arc<dyn Engine> {
-        let Some(journal) = journal.cloned() else { return Arc::new(Local::in_memory()) };
+    pub(super) fn durable(
+        &self,
+        journal: Option<&Arc<Journal>>,
+        identity: &Identity,
+    ) -> Arc<DurableRuns> {
+        let Some(journal) = journal.cloned() else {
+            return DurableRuns::new(Arc::new(Local::in_memory()), None);
+        };
+        let name = identity.name.as_str();
         match self.database() {
-            Ok(Some(url)) => Arc::new(Dbos::new(url, journal)),
-            _ => Arc::new(Local::in_file(journal)),
+            // Replicas have their files in different places.
+            Ok(Some(url)) => {
+                DurableRuns::new(Arc::new(Dbos::new(url, name, journal)), Some(name.into()))
+            }
+            _ => {
+                let engine = Arc::new(Local::in_file(journal));
+                DurableRuns::new(engine, identity.name_and_file.clone())
+            }
         }
     }
 

@@ -23,12 +23,13 @@ use super::args::{HistoryArgs, RunArgs};
 use super::watch::Watch;
 use super::{Exit, Threads, block_on, draw, output, usage};
 use crate::McpGraph;
-use crate::durable::AtHome;
+use crate::durable::{AtHome, Identity};
 use crate::load::Files;
 
 /// Calls one tool: the result goes to stdout, everything else to stderr.
 pub(super) fn run(args: RunArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    let loaded = args.files.files()?.load();
+    let files = args.files.files()?;
+    let loaded = files.load();
     output::diagnostics(&loaded.diagnostics);
     let (Some(file), Some(graph)) = (loaded.file, loaded.graph) else {
         return Ok(Exit::of(&loaded.diagnostics));
@@ -37,7 +38,7 @@ pub(super) fn run(args: RunArgs, history: &HistoryArgs) -> anyhow::Result<Exit> 
     let input = arguments(&args, &tool)?;
     let origin = Origin { face: Face::Cli, ..Origin::default() };
     let show = Show { steps: args.trace, json: args.json };
-    show.execute(file, graph, history, async |product, watched| {
+    show.execute(Subject { file, graph, files: Some(files) }, history, async |product, watched| {
         let call = Execution { origin, ..product.call(&tool, input) };
         product.execute(watched.with(call)).await
     })
@@ -50,6 +51,14 @@ pub(super) struct Show {
     pub(super) steps: bool,
     /// The result as a document with all steps.
     pub(super) json: bool,
+}
+
+/// What is executed.
+pub(super) struct Subject {
+    pub(super) file: GraphFile,
+    pub(super) graph: Arc<Graph>,
+    /// The files it comes from, if it comes from any.
+    pub(super) files: Option<Files>,
 }
 
 /// A run that is watched and can be interrupted.
@@ -75,18 +84,19 @@ impl Show {
     /// Executes a run of a graph to its end: the result goes to stdout, everything else to stderr.
     pub(super) fn execute(
         self,
-        file: GraphFile,
-        graph: Arc<Graph>,
+        subject: Subject,
         history: &HistoryArgs,
         run: impl AsyncFnOnce(&McpGraph, &Watched) -> Finished,
     ) -> anyhow::Result<Exit> {
-        let watch = Watch::start(history, false);
+        let Subject { file, graph, files } = subject;
+        let identity = Identity::new(&graph.server.name, files.as_ref());
+        let watch = Watch::start(history, &identity, false);
         block_on(Threads::One, async move {
             let product = McpGraph::new(file, graph, watch.instruments());
             let (runtime, graph) = (product.runtime().clone(), Arc::clone(product.graph()));
             let home = AtHome {
                 served: move || Some((runtime.clone(), Arc::clone(&graph))),
-                files: Files::default(),
+                files: files.unwrap_or_default(),
             };
             watch.durable().serve(Arc::new(home), false);
             let watcher = Arc::new(Watcher::new(self));

@@ -27,7 +27,7 @@ use super::toolkit::OnDisk;
 use super::transport::Transport;
 use super::watch::Watch;
 use super::{Exit, Threads, authorize, block_on, health, logging, output, start_is_over};
-use crate::durable::AtHome;
+use crate::durable::{AtHome, Identity};
 use crate::load::{self, Files};
 use crate::reload::{self, Face};
 use crate::sessions::SharedSessions;
@@ -108,7 +108,8 @@ pub(super) fn serve_loaded(
         Transport::Stdio { .. } => (Threads::One, Audience::One),
         Transport::Http { .. } => (Threads::PerCore, Audience::Many),
     };
-    let watch = Watch::start(history, matches!(transport, Transport::Http { .. }));
+    let identity = Identity::new(&graph.server.name, files.as_ref());
+    let watch = Watch::start(history, &identity, matches!(transport, Transport::Http { .. }));
     // Workflows are in the store whether or not runs are recorded there.
     let store = watch.journal().cloned().or_else(|| history.open().ok().map(Arc::new));
     let library = store.map(Library::new);

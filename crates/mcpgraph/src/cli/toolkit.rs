@@ -9,6 +9,7 @@ use super::args::{FileArgs, HistoryArgs};
 use super::watch::Watch;
 use super::{Exit, Threads, block_on, output, serve};
 use crate::api::upstream_options;
+use crate::durable::Identity;
 use crate::load::{self, Files};
 use crate::masks::Masks;
 
@@ -18,10 +19,10 @@ pub(super) fn serve(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<E
     let loaded = files.load();
     output::diagnostics(&loaded.diagnostics);
     // What is wrong with the graph file can be mended with the toolkit, but not with the other.
-    if loaded.file.is_none() || files.added_servers().has_errors() {
-        return Ok(Exit::of(&loaded.diagnostics));
-    }
-    let watch = Watch::start(history, false);
+    let file = loaded.file.filter(|_| !files.added_servers().has_errors());
+    let Some(file) = file else { return Ok(Exit::of(&loaded.diagnostics)) };
+    let identity = Identity::new(file.server.name.as_str(), Some(&files));
+    let watch = Watch::start(history, &identity, false);
     block_on(Threads::One, async move {
         let documents = OnDisk::new(files, watch.instruments());
         let options = upstream_options();

@@ -9,6 +9,7 @@ use mcpgraph_telemetry::{Metrics, Reading, Traces};
 use mcpgraph_upstream::Upstreams;
 
 use super::args::HistoryArgs;
+use crate::durable::Identity;
 
 /// How long the end of the program waits for a collector of traces.
 const FLUSH: Duration = Duration::from_secs(5);
@@ -31,7 +32,7 @@ pub(super) struct Shown {
 
 impl Watch {
     /// Starts what the command line and the environment ask for.
-    pub(super) fn start(history: &HistoryArgs, shows: bool) -> Self {
+    pub(super) fn start(history: &HistoryArgs, identity: &Identity, shows: bool) -> Self {
         let journal = history.record();
         let traces = Traces::from_env().unwrap_or_else(|error| {
             tracing::warn!("runs are not traced: {error}");
@@ -41,7 +42,7 @@ impl Watch {
         if let Some(shown) = &shown {
             register(&shown.metrics, journal.as_ref(), traces.as_ref());
         }
-        let durable = DurableRuns::new(history.engine(journal.as_ref()));
+        let durable = history.durable(journal.as_ref(), identity);
         Self { journal, durable, traces, shown }
     }
 

@@ -9,6 +9,7 @@
 mod drained;
 mod kills;
 mod load;
+mod others;
 mod outages;
 mod replicas;
 mod restarted;

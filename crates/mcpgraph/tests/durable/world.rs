@@ -83,12 +83,21 @@ impl World {
 
     /// Starts a process with further arguments.
     pub(crate) fn replica_with(&self, store: Option<&str>, arguments: &[&str]) -> Replica {
+        Self::start(&self.graph(), &self.data(), store, arguments)
+    }
+
+    /// Starts a process that serves the graph of another world, with the runs of this one.
+    pub(crate) fn replica_of(&self, other: &Self) -> Replica {
+        Self::start(&other.graph(), &self.data(), self.store(), &[])
+    }
+
+    fn start(graph: &Path, data: &Path, store: Option<&str>, arguments: &[&str]) -> Replica {
         let mut serve = Command::new(env!("CARGO_BIN_EXE_mcpgraph"));
         serve
             .args(["serve", "--http", "127.0.0.1:0", "--no-reload", "-g"])
-            .arg(self.graph())
+            .arg(graph)
             .args(["--data"])
-            .arg(self.data())
+            .arg(data)
             .args(arguments);
         if let Some(store) = store {
             serve.args(["--store", store]);

@@ -19,10 +19,12 @@ pub(super) struct Kept {
     pub(super) arguments: Value,
     pub(super) origin: Origin,
     pub(super) given: Option<Given>,
+    /// What was served by who began it; runs of older versions do not say.
+    pub(super) served: Option<Arc<str>>,
 }
 
 impl Kept {
-    pub(super) fn of(execution: &Execution) -> Self {
+    pub(super) fn of(execution: &Execution, served: Option<Arc<str>>) -> Self {
         Self {
             tool: Arc::clone(&execution.tool.name),
             text: Arc::clone(&execution.graph.text),
@@ -30,11 +32,13 @@ impl Kept {
             arguments: execution.input.clone(),
             origin: execution.origin.clone(),
             given: execution.given,
+            served,
         }
     }
 
-    pub(super) fn definition(&self) -> Definition<'_> {
-        Definition { text: &self.text, tool: &self.tool, digest: self.digest }
+    pub(super) fn definition(&self, is_known: bool) -> Definition<'_> {
+        let Self { text, tool, digest, arguments, .. } = self;
+        Definition { text, tool, digest: *digest, arguments, is_known }
     }
 
     pub(super) fn to_value(&self) -> Value {
@@ -51,6 +55,7 @@ impl Kept {
         let origin = &self.origin;
         map.insert("face", origin.face.name());
         let texts = [
+            ("served", &self.served),
             ("client", &origin.client),
             ("protocol", &origin.protocol),
             ("principal", &origin.principal),
@@ -108,6 +113,7 @@ impl Kept {
                 },
             },
             given,
+            served: text("served"),
         })
     }
 }

@@ -13,7 +13,7 @@ use mcpgraph_value::Value;
 
 use super::super::args::HistoryArgs;
 use super::super::args::runs::RerunArgs;
-use super::super::run::Show;
+use super::super::run::{Show, Subject};
 use super::super::{draw, usage};
 use super::replay::without_world;
 use super::text::count;
@@ -72,7 +72,8 @@ pub(super) fn rerun(
     let parent = Parent { run: parent.id, from: args.from };
     let origin = Origin { face: Face::Cli, parent: Some(parent), ..Origin::default() };
     let show = Show { steps: args.trace, json };
-    show.execute(file, graph, history, async |product, watched| {
+    let subject = Subject { file, graph, files: args.files.files().ok() };
+    show.execute(subject, history, async |product, watched| {
         let finished = match beginning {
             Beginning::Anew(input) => {
                 let call = Execution { origin, ..product.call(&tool, input) };
