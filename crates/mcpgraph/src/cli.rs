@@ -146,7 +146,7 @@ fn run_with(mut program: clap::Command, arguments: Vec<OsString>) -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
-    let history = cli.history;
+    let history = cli.history.without_empty();
     let Some(mut command) = cli.command else {
         return if cli.files.graph.is_some() || cli.files.mcp.is_some() {
             serve::stdio(&cli.files, &history)

@@ -12,6 +12,7 @@ pub(crate) mod workflows;
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::eval::{EvalArgs, Language};
@@ -99,7 +100,14 @@ pub(crate) struct LoggingArgs {
 #[command(next_help_heading = "History")]
 pub(crate) struct HistoryArgs {
     /// The folder for runs; by default below the user's data folder
-    #[arg(long, value_name = "DIR", env = crate::data::VARIABLE, global = true)]
+    // An empty one is taken here, and for none later: see `without_empty`.
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = crate::data::VARIABLE,
+        global = true,
+        value_parser = OsStringValueParser::new().map(PathBuf::from)
+    )]
     pub(crate) data: Option<PathBuf>,
 
     /// Keep runs in this PostgreSQL database instead, which several processes on several machines

@@ -15,6 +15,13 @@ use crate::data;
 use crate::durable::Identity;
 
 impl HistoryArgs {
+    /// A variable that is set to nothing counts as one that is not set, as other programs have it.
+    pub(super) fn without_empty(mut self) -> Self {
+        self.data = self.data.filter(|folder| !folder.as_os_str().is_empty());
+        self.store = self.store.filter(|url| !url.is_empty());
+        self
+    }
+
     /// Opens the record for writing. Where that cannot be done runs are still executed: a record is
     /// no reason to fail a call, and stderr says that there is none.
     pub(super) fn record(&self) -> Option<Arc<Journal>> {

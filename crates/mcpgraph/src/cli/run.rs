@@ -99,7 +99,7 @@ impl Show {
                 files: files.unwrap_or_default(),
             };
             watch.durable().serve(Arc::new(home), false);
-            let watcher = Arc::new(Watcher::new(self));
+            let watcher = Arc::new(Watcher::new(self, watch.journal().is_some()));
             let cancel = CancellationToken::new();
             let asked = Arc::new(OnceLock::new());
             let signals = tokio::spawn(stop_on_signal(cancel.clone(), Arc::clone(&asked))?);
@@ -188,13 +188,15 @@ fn arguments(args: &RunArgs, tool: &Tool) -> anyhow::Result<Value> {
 /// Shows a run while it happens.
 struct Watcher {
     traces: bool,
+    /// Whether questions are kept where somebody finds them.
+    can_be_asked: bool,
     bar: Option<ProgressBar>,
     /// The steps, if somebody wants to see them.
     steps: Option<Mutex<Steps>>,
 }
 
 impl Watcher {
-    fn new(show: Show) -> Self {
+    fn new(show: Show, can_be_asked: bool) -> Self {
         let bar = output::is_watched().then(|| {
             let bar = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
@@ -204,7 +206,7 @@ impl Watcher {
             bar
         });
         let steps = (show.steps || show.json).then(|| Mutex::new(Steps::new(show.json)));
-        Self { traces: show.steps, bar, steps }
+        Self { traces: show.steps, can_be_asked, bar, steps }
     }
 
     fn finish(&self) {
@@ -227,7 +229,9 @@ impl Caller for Watcher {
         if let (Some(bar), Event::StepStarted { node, .. }) = (&self.bar, event) {
             bar.set_message(node.to_string());
         }
-        if let Event::StepStarted { kind: "ask", input: Some(question), .. } = event {
+        if self.can_be_asked
+            && let Event::StepStarted { kind: "ask", input: Some(question), .. } = event
+        {
             let message = Ask::message(question);
             self.say(&format!("it asks, and `mcpgraph questions` answers: {message}\n"));
         }

@@ -188,3 +188,18 @@ fn a_client_that_takes_tasks_is_given_one() {
     // A tool that does not ask answers at once.
     assert_eq!(text(&me.call("plain", json!({}))), "{}");
 }
+
+/// Nobody is sent to questions that are not kept.
+#[test]
+fn without_a_record_nobody_is_asked() {
+    let graph = beside("graphs/asking.yaml");
+    let output = command()
+        .args(["run", "hurry", "--no-history", "-g"])
+        .arg(graph)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("nobody can be asked") && !said.contains("mcpgraph questions"), "{said}");
+}

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{Store, empty, graph, step_of};
-use crate::product::beside;
+use crate::product::{beside, command};
 
 #[test]
 fn runs_are_found_by_what_they_are() {
@@ -212,4 +212,20 @@ fn what_would_do_nothing_is_refused() {
     assert!(code == 2 && said.contains("--older-than 7d"), "{code}: {said}");
     let (code, said) = store.failing(&["ls", "--limit", "0"]);
     assert!(code == 2 && said.contains("--limit 0"), "{code}: {said}");
+}
+
+/// A variable that is set to nothing names nothing.
+#[test]
+fn an_empty_variable_counts_as_not_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = command()
+        .args(["runs", "ls"])
+        .env("XDG_DATA_HOME", folder.path())
+        .env("MCPGRAPH_DATA", "")
+        .env("MCPGRAPH_STORE", "")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_ne!(output.status.code(), Some(2), "{said}");
+    assert!(!said.contains("--store") && !said.contains("--data <DIR>"), "{said}");
 }
