@@ -208,7 +208,10 @@ impl DurableRuns {
     fn placed(&self, kept: &Kept) -> Result<(Runtime, Arc<Graph>, Arc<Tool>), String> {
         let home = self.home.read().clone();
         let home = home.ok_or("runs of others have no home")?;
-        home.place(&kept.definition(self.serves(kept) == Some(true)))
+        match self.serves(kept) {
+            Some(false) => Err("something else is served here".to_owned()),
+            is_known => home.place(&kept.definition(is_known.is_some())),
+        }
     }
 
     /// Whether a run is of what is served here; none if that is not known.
@@ -222,14 +225,15 @@ impl Executor for DurableRuns {
     fn accepts(&self, run: RunId, input: &Value) -> bool {
         // One that cannot be read is executed to say so.
         let Some(kept) = Kept::from_value(input) else { return true };
-        let tool = &*kept.tool;
-        if self.serves(&kept) == Some(false) {
-            let served = kept.served.as_deref();
-            tracing::debug!(%run, tool, served, "a durable run waits for who serves the same");
-            return false;
+        let Err(why) = self.placed(&kept) else { return true };
+        let (tool, served) = (&*kept.tool, kept.served.as_deref());
+        if self.serves(&kept) == Some(true) {
+            cannot_go_on(run, tool, &why);
+        } else {
+            // Whoever started this process need not mend anything.
+            tracing::debug!(%run, tool, served, why, "a durable run waits for who serves the same");
         }
-        let placed = self.placed(&kept);
-        placed.inspect_err(|why| cannot_go_on(run, tool, why)).is_ok()
+        false
     }
 
     async fn execute(

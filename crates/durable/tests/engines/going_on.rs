@@ -131,10 +131,10 @@ fn steps_at_once_keep_their_outcomes_apart() {
 }
 
 async fn counted_at(
-    steps: &dyn mcpgraph_durable::Steps,
+    steps: &dyn Steps,
     place: &mcpgraph_durable::Place,
     count: &Count,
-) -> Result<Value, mcpgraph_durable::Stopped> {
+) -> Result<Value, Stopped> {
     let body = || async { Value::from(u64::from(count.add())) };
     step(steps, place, Repeat::Safe, body, || Value::Null).await
 }

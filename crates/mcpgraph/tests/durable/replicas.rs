@@ -64,6 +64,12 @@ fn a_process_that_is_woken_after_another_took_over_changes_nothing() {
     for name in ["before", "after"] {
         assert_eq!((world.count("begin", name), world.count("end", name)), (1, 1), "{name}");
     }
+    // Nothing is lost: the other has recorded the run. Nor is there anything to be warned of.
+    let said = first.said().join("\n");
+    assert!(
+        !said.contains("events of runs are lost") && !said.contains("dbos::workflow"),
+        "{said}"
+    );
     // Another call shows that it is one of the living again.
     let result = first.call("effect", &no_arguments()).join().unwrap().unwrap();
     assert_eq!(result["isError"], serde_json::Value::Null, "{result}");
