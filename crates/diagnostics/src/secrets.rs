@@ -1,10 +1,11 @@
 //! Keeps configured values out of messages and logs.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// The values that must not be shown: those of environment variables and headers.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Secrets(Vec<String>);
+pub struct Secrets(Arc<[String]>);
 
 impl Secrets {
     /// Values shorter than this are words that any text may contain.
@@ -23,7 +24,7 @@ impl Secrets {
         // A value that contains another goes first, so that nothing of it is left over.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         values.dedup();
-        Self(values)
+        Self(values.into())
     }
 
     /// Whether one of them is in a text.
@@ -60,5 +61,21 @@ mod tests {
             secrets.hide("short: Bearer abcdefgh1234, abcdefgh1234 and abcdefgh"),
             "short: [hidden], [hidden] and [hidden]"
         );
+    }
+
+    #[test]
+    fn what_a_server_says_in_an_error_is_hidden_too() {
+        let secrets = Secrets::new([&"abcdefgh1234".to_owned()].into_iter());
+        let said = "refused: abcdefgh1234".to_owned();
+        let rpc = RpcError::new(-32000, said.clone()).with_data(&"abcdefgh1234");
+        for error in [
+            ClientError::Rpc(rpc),
+            ClientError::Protocol(said.clone()),
+            ClientError::Incompatible { offered: said.clone() },
+            ClientError::Spawn { command: said.clone(), reason: said },
+        ] {
+            let shown = format!("{:?}", secrets.hide_in(error));
+            assert!(shown.contains("[hidden]") && !shown.contains("abcdefgh1234"), "{shown}");
+        }
     }
 }

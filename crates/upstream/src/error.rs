@@ -157,6 +157,19 @@ impl UpstreamError {
         }
     }
 
+    /// The error for those who log or keep it, or tell others of it: what the server said goes
+    /// through `hide`, which takes out secrets.
+    pub(crate) fn hidden(self, hide: impl Fn(&str) -> String) -> Self {
+        match self {
+            Self::Protocol { server, what, error: RpcError { code, message, .. } } => {
+                Self::Protocol { server, what, error: RpcError::new(code, hide(&message)) }
+            }
+            Self::Broken { server, reason } => Self::Broken { server, reason: hide(&reason) },
+            // The connection made them without secrets, or nothing of the server is in them.
+            other => other,
+        }
+    }
+
     /// Says where a client's error happened.
     pub(crate) fn from_client(server: &Arc<str>, what: &str, error: ClientError) -> Self {
         let server = server.clone();

@@ -311,9 +311,12 @@ impl Upstreams {
         }
         let connection = server.reach().await?;
         let changes = listing.changes();
-        let (mut items, ttl) = read_pages(server, kind).await?;
+        // A list is for all who ask, and why there is none is logged.
+        let (mut items, ttl) = read_pages(server, kind)
+            .await
+            .map_err(|error| error.hidden(|text| connection.hide(text)))?;
         if kind == Kind::Tools && connection.is_http() && connection.era() == Era::Modern {
-            items.retain(has_valid_headers);
+            items.retain(|tool| has_valid_headers(tool, &connection));
         }
         let items = Arc::new(items);
         let ttl = if Server::tells_changes(&connection, kind.capability()) { None } else { ttl };
@@ -355,12 +358,13 @@ async fn read_pages(
     Err(broken(format!("`{}` has more than {MAX_PAGES} pages", kind.method())))
 }
 
-fn has_valid_headers(tool: &ToolInfo) -> bool {
+fn has_valid_headers(tool: &ToolInfo, connection: &Connection) -> bool {
     let Some(schema) = tool.value.get("inputSchema") else { return true };
     match header_parameters(&raw(schema)) {
         Ok(_) => true,
         Err(reason) => {
-            tracing::warn!(tool = &*tool.name, reason, "left out: invalid header annotations");
+            let (tool, reason) = (connection.hide(&tool.name), connection.hide(&reason));
+            tracing::warn!(tool, reason, "left out: invalid header annotations");
             false
         }
     }

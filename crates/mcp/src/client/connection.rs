@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use mcpgraph_diagnostics::Secrets;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::calls::{Call, Calls};
 use super::handshake::{self, Negotiated};
+use super::secrets;
 use super::transport::Transport;
 use super::{
     ClientError, ClientOptions, CloseReason, Events, RequestOptions, TransportConfig, listen,
@@ -44,6 +46,8 @@ struct Inner {
 pub(super) struct Link {
     pub(super) calls: Arc<Calls>,
     pub(super) transport: Arc<dyn Transport>,
+    /// What must not be shown of what the server says.
+    pub(super) secrets: Secrets,
 }
 
 /// What [`Link::call`] needs to know besides the request.
@@ -64,7 +68,9 @@ impl Connection {
         events: Arc<dyn Events>,
     ) -> Result<Self, ClientError> {
         let is_http = transport.is_http();
-        let (link, negotiated) = handshake::connect(&transport, &options, events).await?;
+        let (link, negotiated) = handshake::connect(&transport, &options, events)
+            .await
+            .map_err(|error| secrets::hide_in(&secrets::of(&transport), error))?;
         link.transport.established(negotiated.version);
         let envelope = match negotiated.version.era() {
             Era::Legacy => Vec::new(),
@@ -109,6 +115,12 @@ impl Connection {
     /// The end of what the server's process wrote to stderr; empty if it is no process of ours.
     pub fn stderr(&self) -> String {
         self.inner.link.transport.stderr()
+    }
+
+    /// A text that may have words of the server in it, without configured values: for messages and
+    /// logs. What a server answers is given to whoever asked as it came.
+    pub fn hide(&self, text: &str) -> String {
+        self.inner.link.secrets.hide(text)
     }
 
     /// How much the server sent that is no message.

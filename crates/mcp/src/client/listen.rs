@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::connection::{CallOptions, Link};
-use super::{ClientError, RequestOptions};
+use super::{ClientError, RequestOptions, secrets};
 use crate::message::{Raw, raw};
 use crate::subscription::{Filter, Params};
 
@@ -77,6 +77,7 @@ async fn reopen(link: &Link, notifications: Filter, envelope: &[(String, Raw)]) 
         let ended =
             link.call("subscriptions/listen", Some(params.clone()), envelope, options).await;
         if let Err(error @ ClientError::Rpc(_)) = ended {
+            let error = secrets::hide_in(&link.secrets, error);
             tracing::debug!(%error, "the server does not let us listen for changes");
             return;
         }

@@ -18,6 +18,7 @@ mod listen;
 mod options;
 mod params;
 mod process;
+mod secrets;
 mod stdio;
 mod subscribe;
 mod transport;

@@ -4,7 +4,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcpgraph_diagnostics::Secrets;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
@@ -15,7 +14,7 @@ use super::calls::Calls;
 use super::connection::Link;
 use super::process::{Pipes, Process, Stderr, describe};
 use super::transport::Transport;
-use super::{ClientError, ClientOptions, CloseReason, StdioConfig, limits};
+use super::{ClientError, ClientOptions, CloseReason, StdioConfig, limits, secrets};
 use crate::cancellation;
 use crate::lines::{Line, Lines};
 use crate::message::{Id, Message, Request};
@@ -54,7 +53,8 @@ pub(super) fn start(
 ) -> Result<Link, ClientError> {
     let (process, Pipes { stdin, stdout, stderr: pipe }) =
         Process::spawn(config, options.reaper.as_ref())?;
-    let stderr = Stderr::new(Secrets::new(config.env.values().chain(&config.secrets)));
+    let secrets = secrets::of_process(config);
+    let stderr = Stderr::new(secrets.clone());
     let drained = tokio::spawn(stderr.clone().drain(pipe, config.command.clone()));
     let shutdown = CancellationToken::new();
     let (queue, queued) = mpsc::channel(limits::WRITE_QUEUE);
@@ -85,7 +85,7 @@ pub(super) fn start(
         keeper.keep(faults).await;
         has_ended.send_replace(true);
     });
-    Ok(Link { calls, transport: dynamic })
+    Ok(Link { calls, transport: dynamic, secrets })
 }
 
 #[async_trait]

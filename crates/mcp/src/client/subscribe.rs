@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::RequestOptions;
 use super::connection::{CallOptions, Link};
+use super::{RequestOptions, secrets};
 use crate::message::{Raw, raw};
 use crate::subscription::Filter;
 
@@ -68,6 +68,7 @@ async fn ask(link: &Link, method: &str, uri: &str) -> bool {
     match link.call(method, Some(raw(&Params { uri })), &[], options).await {
         Ok(_) => true,
         Err(error) => {
+            let error = secrets::hide_in(&link.secrets, error);
             tracing::debug!(%error, uri, "`{method}` failed");
             false
         }

@@ -5,5 +5,6 @@ mod calls;
 mod catalogue;
 mod life;
 mod rounds;
+mod secrets;
 mod support;
 mod watching;

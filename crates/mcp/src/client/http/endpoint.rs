@@ -10,7 +10,7 @@ use http::{Method, StatusCode};
 use mcpgraph_diagnostics::Secrets;
 use reqwest::{Response, Url};
 
-use super::super::{ClientError, ClientOptions, HttpConfig};
+use super::super::{ClientError, ClientOptions, HttpConfig, secrets};
 use super::event_stream::EventStream;
 use crate::header;
 use crate::message::{Message, RpcError};
@@ -97,7 +97,7 @@ impl Endpoint {
         let client = builder
             .build()
             .map_err(|error| ClientError::Config(format!("no HTTP client: {error}")))?;
-        let secrets = Secrets::new(config.headers.values().chain(&config.secrets));
+        let secrets = secrets::of_url(config);
         let headers = headers_of(config)?;
         Ok(Self { client, url, headers, secrets, max_bytes: options.max_message_bytes })
     }
@@ -105,6 +105,11 @@ impl Endpoint {
     /// The same with another URL.
     pub(super) fn at(&self, url: Url) -> Self {
         Self { url, ..self.clone() }
+    }
+
+    /// What must not be shown of what the server says.
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     pub(super) fn url(&self) -> &Url {

@@ -43,6 +43,7 @@ pub(in super::super) async fn connect(
         }
     };
     let endpoint = named_endpoint(&endpoint, &mut events).await?;
+    let secrets = endpoint.secrets().clone();
     let shutdown = CancellationToken::new();
     let transport: Arc<Sse> = Arc::new_cyclic(|me| Sse {
         endpoint,
@@ -52,7 +53,7 @@ pub(in super::super) async fn connect(
     });
     let reading = read(events, calls.clone(), Arc::downgrade(&transport));
     tokio::spawn(async move { shutdown.run_until_cancelled(reading).await });
-    Ok(Link { calls, transport })
+    Ok(Link { calls, transport, secrets })
 }
 
 /// The endpoint that the first event names; it must be of the same origin, because it gets the

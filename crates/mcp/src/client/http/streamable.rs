@@ -17,7 +17,7 @@ use super::super::calls::Calls;
 use super::super::connection::Link;
 use super::super::handshake::legacy_version;
 use super::super::transport::Transport;
-use super::super::{ClientError, ClientOptions, HttpConfig};
+use super::super::{ClientError, ClientOptions, HttpConfig, secrets};
 use super::endpoint::{Answer, Endpoint};
 use super::event_stream::EventStream;
 use super::place::{MAX_RESUMES, Place};
@@ -59,6 +59,7 @@ pub(in super::super) fn connect(
     initialize: Raw,
 ) -> Result<Link, ClientError> {
     let endpoint = Endpoint::new(config, options)?;
+    let secrets = endpoint.secrets().clone();
     let shutdown = CancellationToken::new();
     let transport = Arc::new_cyclic(|me| Streamable {
         endpoint,
@@ -72,7 +73,7 @@ pub(in super::super) fn connect(
         me: me.clone(),
         _guard: shutdown.drop_guard(),
     });
-    Ok(Link { calls, transport })
+    Ok(Link { calls, transport, secrets })
 }
 
 #[async_trait]
@@ -84,7 +85,9 @@ impl Transport for Streamable {
             Answer::Refused(refusal)
                 if refusal.status == StatusCode::NOT_FOUND && session.id.is_some() =>
             {
-                self.renew(session.generation).await?;
+                // What the server says to a new session is not its answer to the request.
+                let renewed = self.renew(session.generation).await;
+                renewed.map_err(|error| secrets::hide_in(self.endpoint.secrets(), error))?;
                 let session = self.session();
                 let answer = self.post_request(&request, &session).await?;
                 self.receive(call, &request.method, answer, &session).await

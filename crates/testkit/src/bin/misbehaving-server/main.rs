@@ -85,6 +85,10 @@ enum Trick {
     ErrorThenExit,
     /// Answers with a version nobody knows.
     Future,
+    /// Answers with an error that tells its secret.
+    Blab,
+    /// Answers with entries that are no tools beside one that is.
+    Odd,
 }
 
 fn main() {
@@ -93,10 +97,7 @@ fn main() {
         append(file, &std::process::id().to_string());
     }
     if let Some(code) = cli.broken {
-        eprintln!(
-            "broken from the start; the key is {}",
-            std::env::var("SECRET").unwrap_or_default()
-        );
+        eprintln!("broken from the start; the key is {}", secret());
         exit(code);
     }
     if let Some(file) = &cli.grandchild {
@@ -222,8 +223,22 @@ fn trick(trick: Option<Trick>, id: &Value) {
             id,
             &json!({"protocolVersion": "2099-01-01", "supportedVersions": ["2099-01-01"]}),
         ),
+        Some(Trick::Blab) => send(&json!({
+            "jsonrpc": "2.0",
+            "id": id,
+            "error": {"code": -32000, "message": format!("no entry with {}", secret()), "data": secret()},
+        })),
+        Some(Trick::Odd) => {
+            let tool = json!({"name": "fine", "inputSchema": {"type": "object"}});
+            answer(id, &json!({"tools": [5, null, {}, tool, {"name": 7}]}));
+        }
         Some(Trick::Hang) | None => {}
     }
+}
+
+/// What it was given and must not be told by others.
+fn secret() -> String {
+    std::env::var("SECRET").unwrap_or_default()
 }
 
 /// Sends the answer to a request.

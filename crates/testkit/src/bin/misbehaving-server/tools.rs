@@ -151,7 +151,11 @@ pub(crate) fn call(server: &mut Server, message: &Value) {
             }
             text(id, "flooded");
         }
-        "lie" => print_line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":[1,2,3]}}"#)),
+        // The result is any text, also one that no library would write.
+        "lie" => {
+            let result = arguments["result"].as_str().unwrap_or("[1,2,3]");
+            print_line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+        }
         other => refuse(id, -32602, &format!("Unknown tool: {other}")),
     }
 }
