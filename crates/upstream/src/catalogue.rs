@@ -61,6 +61,8 @@ pub(crate) enum Kind {
 /// One page of a list.
 pub(crate) struct Page {
     pub(crate) items: Vec<ItemInfo>,
+    /// How many entries are left out, because they are nothing that could be named.
+    pub(crate) left_out: usize,
     pub(crate) next: Option<String>,
     pub(crate) ttl: Option<Duration>,
 }
@@ -94,7 +96,12 @@ impl Kind {
         }
     }
 
-    /// Reads one page. An item that is no object or has no name is left out.
+    /// The key that names an item.
+    pub(crate) fn name_key(self) -> &'static str {
+        self.keys().1
+    }
+
+    /// Reads one page. An entry that cannot be read, is no object or has no name is left out.
     pub(crate) fn page(self, result: &Raw) -> Result<Page, String> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -110,10 +117,13 @@ impl Kind {
         let items = members
             .shift_remove(list)
             .ok_or_else(|| format!("its answer to `{}` has no `{list}`", self.method()))?;
-        let items: Vec<Raw> = serde_json::from_str(items.get()).map_err(unreadable)?;
-        let items = items.into_iter().filter_map(|raw| ItemInfo::read(raw, name)).collect();
+        let entries: Vec<Raw> = serde_json::from_str(items.get()).map_err(unreadable)?;
+        let count = entries.len();
+        let items: Vec<ItemInfo> =
+            entries.into_iter().filter_map(|raw| ItemInfo::read(raw, name)).collect();
+        let left_out = count - items.len();
         let ttl = rest.ttl_ms.map(Duration::from_millis);
-        Ok(Page { items, next: rest.next_cursor, ttl })
+        Ok(Page { items, left_out, next: rest.next_cursor, ttl })
     }
 }
 

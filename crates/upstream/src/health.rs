@@ -20,6 +20,9 @@ pub struct HealthOptions {
     pub longest_rest: Duration,
 }
 
+/// A server that lived this long was started well, whether or not it was called.
+const GOOD_LIFE: Duration = Duration::from_secs(10);
+
 /// The health of one server.
 #[derive(Debug)]
 pub(crate) struct Health {
@@ -27,6 +30,8 @@ pub(crate) struct Health {
     /// Starts that failed, and deaths soon after a start, in a row.
     failed_starts: u32,
     not_before: Option<Instant>,
+    /// When it was started last, as long as it lives.
+    since: Option<Instant>,
     /// Whether the server has answered a call since its start.
     is_proved: bool,
     /// Dead transports and timeouts in a row.
@@ -57,8 +62,11 @@ pub(crate) enum Admission {
 /// How a call went, as far as the server's health is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The server answered, whatever it said.
+    /// The server answered a call, whatever it said.
     Answered,
+    /// It told what it has, as it is asked to after every start. One that dies in every call does
+    /// that too, so that it says nothing about calls.
+    Told,
     /// Its transport died, or it did not answer in time.
     Failed,
     /// Nothing was learnt: the call was cancelled or never reached it.
@@ -83,6 +91,7 @@ impl Health {
             options,
             failed_starts: 0,
             not_before: None,
+            since: None,
             is_proved: false,
             failures: 0,
             circuit: Circuit::Closed,
@@ -112,6 +121,7 @@ impl Health {
     pub(crate) fn report(&mut self, outcome: Outcome, now: Instant) {
         match outcome {
             Outcome::Answered => {
+                self.start_proved();
                 self.failures = 0;
                 self.rests = 0;
                 self.circuit = Circuit::Closed;
@@ -127,7 +137,7 @@ impl Health {
                 }
             }
             // A trial that taught nothing is tried again at once.
-            Outcome::Unknown => {
+            Outcome::Told | Outcome::Unknown => {
                 if self.circuit == Circuit::Trial {
                     self.circuit = Circuit::Open { until: now };
                 }
@@ -140,7 +150,7 @@ impl Health {
         self.not_before.map_or(Duration::ZERO, |instant| instant.saturating_duration_since(now))
     }
 
-    /// A start failed, or what was started died before it was of use.
+    /// A start failed.
     pub(crate) fn start_failed(&mut self, now: Instant) {
         let pause =
             doubled(self.options.first_pause, self.failed_starts, self.options.longest_pause);
@@ -149,20 +159,27 @@ impl Health {
     }
 
     /// A start succeeded; whether it was of use is not known yet.
-    pub(crate) fn started(&mut self) {
+    pub(crate) fn started(&mut self, now: Instant) {
         self.is_proved = false;
+        self.since = Some(now);
     }
 
-    /// The server has answered a call since its start: the next start needs no pause.
-    pub(crate) fn start_proved(&mut self) {
+    /// What was started died. If that was soon and before it was of use, the start counts as one
+    /// that failed.
+    pub(crate) fn died(&mut self, now: Instant) {
+        let lived = self.since.take().map_or(Duration::ZERO, |since| now.duration_since(since));
+        if !self.is_proved && lived < GOOD_LIFE {
+            self.start_failed(now);
+        } else {
+            self.start_proved();
+        }
+    }
+
+    /// The server was of use since its start: the next start needs no pause.
+    fn start_proved(&mut self) {
         self.is_proved = true;
         self.failed_starts = 0;
         self.not_before = None;
-    }
-
-    /// Whether the server has answered a call since its start.
-    pub(crate) fn is_start_proved(&self) -> bool {
-        self.is_proved
     }
 }
 

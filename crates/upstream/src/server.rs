@@ -78,13 +78,34 @@ impl Server {
         })
     }
 
-    /// Sends a request, starting the server if need be. `what` names it in messages.
+    /// Sends a request of a caller, starting the server if need be. `what` names it in messages.
     pub(crate) async fn request(
         self: &Arc<Self>,
         method: &str,
         params: Option<Raw>,
         what: &str,
+        context: CallContext,
+    ) -> Result<Raw, UpstreamError> {
+        self.ask(method, params, what, context, Outcome::Answered).await
+    }
+
+    /// Asks for a part of what the server has, which proves nothing about its calls.
+    pub(crate) async fn look_up(
+        self: &Arc<Self>,
+        method: &str,
+        params: Option<Raw>,
+    ) -> Result<Raw, UpstreamError> {
+        self.ask(method, params, method, CallContext::default(), Outcome::Told).await
+    }
+
+    /// Sends a request; `answered` is what an answer says about the health of the server.
+    async fn ask(
+        self: &Arc<Self>,
+        method: &str,
+        params: Option<Raw>,
+        what: &str,
         mut context: CallContext,
+        answered: Outcome,
     ) -> Result<Raw, UpstreamError> {
         let trial = self.admit()?;
         let (events, meta) = (context.events.take(), std::mem::take(&mut context.meta));
@@ -116,7 +137,7 @@ impl Server {
         };
         let answer = connection.request(method, params, options).await;
         drop(permit);
-        trial.report(self.outcome_of(&answer));
+        trial.report(self.outcome_of(&answer, answered));
         answer.map_err(|error| match error {
             ClientError::Timeout { .. } => bounds.timed_out(),
             error => UpstreamError::from_client(&self.name, what, error),
@@ -129,7 +150,7 @@ impl Server {
     }
 
     /// What an answer says about the health of the server.
-    fn outcome_of(&self, answer: &Result<Raw, ClientError>) -> Outcome {
+    fn outcome_of(&self, answer: &Result<Raw, ClientError>, answered: Outcome) -> Outcome {
         match answer {
             Err(ClientError::Cancelled | ClientError::Busy { .. } | ClientError::Config(_)) => {
                 Outcome::Unknown
@@ -140,10 +161,7 @@ impl Server {
                 *self.last_failure.lock() = Some(error.clone());
                 Outcome::Failed
             }
-            Ok(_) | Err(_) => {
-                self.health.lock().start_proved();
-                Outcome::Answered
-            }
+            Ok(_) | Err(_) => answered,
         }
     }
 

@@ -332,14 +332,16 @@ async fn read_pages(
 ) -> Result<(Vec<ItemInfo>, Option<Duration>), UpstreamError> {
     let broken = |reason: String| UpstreamError::Broken { server: server.name.clone(), reason };
     let mut items = Vec::new();
+    let mut left_out = 0;
     let mut ttl: Option<Duration> = None;
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
         let params = cursor.as_deref().map(|cursor| raw(&PageParams { cursor }));
         let method = kind.method();
-        let result = server.request(method, params, method, CallContext::default()).await?;
+        let result = server.look_up(method, params).await?;
         let page = kind.page(&result).map_err(broken)?;
         items.extend(page.items);
+        left_out += page.left_out;
         ttl = match (ttl, page.ttl) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -348,7 +350,17 @@ async fn read_pages(
             return Err(broken(format!("`{method}` lists more than {MAX_ITEMS} items")));
         }
         match page.next {
-            None => return Ok((items, ttl)),
+            None => {
+                if left_out > 0 {
+                    tracing::warn!(
+                        server = &*server.name,
+                        count = left_out,
+                        "left out of `{method}`: entries without a readable `{}`",
+                        kind.name_key()
+                    );
+                }
+                return Ok((items, ttl));
+            }
             next if next == cursor => {
                 return Err(broken(format!("`{method}` names the same next page twice")));
             }

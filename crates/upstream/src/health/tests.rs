@@ -59,3 +59,39 @@ fn pauses_before_starts_double_up_to_a_bound() {
     health.start_proved();
     assert_eq!(health.pause(start), Duration::ZERO);
 }
+
+#[test]
+fn only_calls_and_a_while_of_life_prove_a_start() {
+    let start = Instant::now();
+    let mut health = Health::new(HealthOptions::default());
+    let mut life = |outcome: Outcome, lived: Duration| {
+        health.started(start);
+        health.report(outcome, start);
+        health.died(start + lived);
+        health.pause(start + lived)
+    };
+    let pauses = [250, 500, 1000].map(|pause| (pause, life(Outcome::Told, seconds(1))));
+    assert!(pauses.iter().all(|(wanted, pause)| Duration::from_millis(*wanted) == *pause));
+    assert_eq!(life(Outcome::Told, seconds(11)), Duration::ZERO);
+    assert_eq!(life(Outcome::Told, seconds(1)), Duration::from_millis(250));
+    assert_eq!(life(Outcome::Answered, seconds(1)), Duration::ZERO);
+}
+
+#[test]
+fn telling_what_it_has_does_not_close_the_circuit() {
+    let start = Instant::now();
+    let mut health = Health::new(HealthOptions::default());
+    for _ in 0..5 {
+        assert_eq!(health.admit(start), Admission::Go);
+        health.report(Outcome::Told, start);
+        health.report(Outcome::Failed, start);
+    }
+    assert_eq!(health.admit(start), Admission::Resting(seconds(5)));
+    // A trial that told something leaves room for one that says more.
+    let later = start + seconds(5);
+    assert_eq!(health.admit(later), Admission::Go);
+    health.report(Outcome::Told, later);
+    assert_eq!(health.admit(later), Admission::Go);
+    health.report(Outcome::Failed, later);
+    assert_eq!(health.admit(later), Admission::Resting(seconds(10)));
+}

@@ -124,7 +124,7 @@ impl Server {
                     "connected"
                 );
                 *self.slot.lock() = Slot::Ready(connection.clone());
-                self.health.lock().started();
+                self.health.lock().started(Instant::now());
                 self.tell(Changed::Connected);
                 let watching = watch_over(Arc::downgrade(self), connection.clone());
                 let shutdown = self.shutdown.clone();
@@ -143,8 +143,10 @@ impl Server {
         let mut health = self.health.lock();
         let now = Instant::now();
         health.report(Outcome::Failed, now);
-        if is_start || !health.is_start_proved() {
+        if is_start {
             health.start_failed(now);
+        } else {
+            health.died(now);
         }
     }
 }

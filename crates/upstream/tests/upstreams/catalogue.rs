@@ -39,6 +39,13 @@ async fn a_new_process_has_new_lists() {
     assert_eq!(log.messages("tools/list").len(), 10);
 }
 
+#[tokio::test]
+async fn what_is_no_tool_is_left_out() {
+    let Some(spec) = misbehaving(&["--on-list", "odd"]) else { return };
+    let tools = upstreams([("s", spec)]).list_tools("s").await.unwrap();
+    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["fine"]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_of_a_server_of_the_official_sdk_is_listed() {
     let Some(program) = environment::fixture_server() else { return };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use mcpgraph_testkit::observe::{Log, eventually, is_running};
 use mcpgraph_upstream::{
-    Changed, HealthOptions, ServerSpec, UpstreamError, UpstreamOptions, Upstreams,
+    Changed, HealthOptions, ServerSpec, ServerState, UpstreamError, UpstreamOptions, Upstreams,
 };
 
 use crate::support::{call, call_with, misbehaving, named, options, upstreams, within};
@@ -144,6 +144,27 @@ async fn timeouts_count_as_failures_and_failing_tools_do_not() {
     // One call tries, and its answer closes the circuit.
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert_eq!(call(&upstreams, "s", "echo", "{}").await.unwrap(), "{}");
+    assert_eq!(call(&upstreams, "s", "echo", "{}").await.unwrap(), "{}");
+}
+
+#[tokio::test]
+async fn telling_what_it_has_does_not_prove_a_server_that_dies_in_its_calls() {
+    let log = Log::new();
+    let Some(spec) = misbehaving(&["--starts", &log.argument()]) else { return };
+    let upstreams = Upstreams::new(named([("s", spec)]), impatient());
+    for _ in 0..3 {
+        upstreams.list_tools("s").await.unwrap();
+        call(&upstreams, "s", "die", "{}").await.unwrap_err();
+    }
+    eventually(|| upstreams.status()[0].state == ServerState::Resting).await;
+    let error = call(&upstreams, "s", "echo", "{}").await.unwrap_err().to_string();
+    assert!(error.contains("it failed 3 times in a row and is left alone"), "{error}");
+    assert_eq!(log.lines().len(), 3);
+    // A call that is answered ends the row.
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    upstreams.list_tools("s").await.unwrap();
+    assert_eq!(call(&upstreams, "s", "echo", "{}").await.unwrap(), "{}");
+    call(&upstreams, "s", "die", "{}").await.unwrap_err();
     assert_eq!(call(&upstreams, "s", "echo", "{}").await.unwrap(), "{}");
 }
 
