@@ -25,7 +25,8 @@ use tokio::sync::Notify;
 use crate::aliases::Aliases;
 use crate::apart::Apart;
 use crate::around::Outer;
-use crate::listing::{self, Kind, LIST_PATIENCE, Listed};
+use crate::listing::{self, Kind, Listed};
+use crate::names::Exposed;
 use crate::parked::Parking;
 use crate::passage::Passage;
 use crate::relay::{self, Params};
@@ -164,14 +165,13 @@ impl Gateway {
             tools.extend(discovery::tools());
             return listing::result(Kind::Tools, &tools, &[]);
         }
-        let Listed { items, left_out } = self.seen_tools(view).await;
+        let Listed { items, left_out } = self.seen(view, Kind::Tools).await;
         tools.extend(items.into_iter().map(|item| item.raw));
         listing::result(Kind::Tools, &tools, &left_out)
     }
 
     async fn list(&self, view: &View, kind: Kind) -> Raw {
-        let listed = listing::items(&self.upstreams, &view.offer, kind).await;
-        let Listed { items, left_out } = view.of(kind, listed);
+        let Listed { items, left_out } = self.seen(view, kind).await;
         let items: Vec<Raw> = items.into_iter().map(|item| item.raw).collect();
         listing::result(kind, &items, &left_out)
     }
@@ -185,7 +185,7 @@ impl Gateway {
                 about(call, &name);
                 let arguments = arguments(&params)?;
                 self.gate.count(&call.client, Some(&name)).await?;
-                return discovery::find(&self.seen_tools(view).await, &arguments);
+                return discovery::find(&self.seen(view, Kind::Tools).await, &arguments);
             }
             if name == discovery::CALL {
                 params = discovery::unwrapped(&params)?;
@@ -271,8 +271,15 @@ impl Gateway {
         ]);
         let exposed = view.offer.exposed.iter();
         let seen = exposed.filter(|exposed| view.grant.sees_some_of(&exposed.server));
-        let connections = join_all(seen.map(|exposed| {
-            tokio::time::timeout(LIST_PATIENCE, self.upstreams.connection(&exposed.server))
+        let late = &view.offer.late;
+        let connections = join_all(seen.map(|Exposed { server, .. }| async move {
+            let patience = late.patience(server);
+            let connected = tokio::time::timeout(patience, self.upstreams.connection(server)).await;
+            // One that can be reached may be late with its lists all the same.
+            if connected.is_err() {
+                late.note(server, patience, true);
+            }
+            connected
         }))
         .await;
         for connection in connections.into_iter().flatten().flatten() {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::future::join_all;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesOrdered;
 use mcpgraph_mcp::message::{Raw, raw};
 use mcpgraph_upstream::{ItemInfo, UpstreamError, Upstreams};
 use parking_lot::Mutex;
@@ -13,11 +14,12 @@ use serde_json::json;
 use tokio::time::error::Elapsed;
 
 use crate::names::Exposed;
+use crate::view::View;
 use crate::{Offer, adapt};
 
 /// How long one server may take to tell what it offers. A list comes without those that take
 /// longer, and says so.
-pub(crate) const LIST_PATIENCE: Duration = Duration::from_secs(10);
+const LIST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a server may take that took longer than that a while ago, and how long this while is.
 /// Otherwise one that hangs would make every list take as long as one may.
@@ -29,7 +31,7 @@ const LATE: Duration = Duration::from_secs(30);
 pub(crate) struct Late(Mutex<HashMap<String, Instant>>);
 
 /// What can be listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Tools,
     Resources,
@@ -94,22 +96,43 @@ impl Kind {
     }
 }
 
-/// The items of all exposed servers, in the order of the configuration. A server that fails or
-/// takes too long never holds up the others.
-pub(crate) async fn items(upstreams: &Upstreams, offer: &Offer, kind: Kind) -> Listed {
-    let lists = join_all(offer.exposed.iter().map(|exposed| async {
-        let patience = offer.late.patience(&exposed.server);
-        let list = kind.of(upstreams, &exposed.server);
-        let list = tokio::time::timeout(patience, list).await;
-        offer.late.note(&exposed.server, patience, list.is_err());
-        listed(exposed, kind, list, patience)
-    }));
+/// What one server tells.
+pub(crate) struct Told<'a> {
+    pub(crate) exposed: &'a Exposed,
+    pub(crate) listed: Listed,
+    /// Whether it took too long, and would again.
+    pub(crate) is_late: bool,
+}
+
+/// The items of the exposed servers of which a client may see something, in the order of the
+/// configuration. A server that fails or takes too long never holds up the others.
+pub(crate) async fn items(upstreams: &Upstreams, view: &View, kind: Kind) -> Listed {
+    let mut lists = each(upstreams, &view.offer, kind, view.exposed(kind));
     let mut all = Listed::default();
-    for Listed { items, left_out } in lists.await {
+    while let Some(Told { listed: Listed { items, left_out }, .. }) = lists.next().await {
         all.items.extend(items);
         all.left_out.extend(left_out);
     }
     all
+}
+
+/// The lists of these servers, all asked at once and given in their order. Whoever has found what
+/// it looks for need not wait for the rest.
+pub(crate) fn each<'a>(
+    upstreams: &'a Upstreams,
+    offer: &'a Offer,
+    kind: Kind,
+    servers: impl IntoIterator<Item = &'a Exposed>,
+) -> FuturesOrdered<impl Future<Output = Told<'a>>> {
+    let lists = servers.into_iter().map(|exposed| async move {
+        let patience = offer.late.patience(&exposed.server);
+        let list = kind.of(upstreams, &exposed.server);
+        let list = tokio::time::timeout(patience, list).await;
+        let is_late = list.is_err();
+        offer.late.note(&exposed.server, patience, is_late);
+        Told { exposed, listed: listed(exposed, kind, list, patience), is_late }
+    });
+    lists.collect()
 }
 
 /// The items of one exposed server, for which there is time.
@@ -141,7 +164,7 @@ fn listed(
 
 impl Late {
     /// How long a server may take now.
-    fn patience(&self, server: &str) -> Duration {
+    pub(crate) fn patience(&self, server: &str) -> Duration {
         match self.0.lock().get(server) {
             Some(since) if since.elapsed() < LATE => LATE_PATIENCE,
             _ => LIST_PATIENCE,
@@ -149,7 +172,7 @@ impl Late {
     }
 
     /// Notes whether a server took longer than it may. Only the full time says that it is late.
-    fn note(&self, server: &str, patience: Duration, is_late: bool) {
+    pub(crate) fn note(&self, server: &str, patience: Duration, is_late: bool) {
         if !is_late {
             self.0.lock().remove(server);
         } else if patience == LIST_PATIENCE {

@@ -81,9 +81,10 @@ impl Exposed {
     }
 }
 
-/// Tools that clients would know by one name; only the first is offered.
-#[derive(Debug, PartialEq, Eq, Hash)]
+/// Two things that clients would know by one name or URI; only the first is offered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Collision {
+    pub(crate) kind: Kind,
     pub(crate) name: String,
     /// Who has it first: a server, or the graph.
     pub(crate) first: Option<String>,
@@ -93,6 +94,7 @@ pub(crate) struct Collision {
 
 /// Takes out what has a name that something before it has, and tells of it.
 pub(crate) fn without_collisions<T>(
+    kind: Kind,
     own: HashSet<&str>,
     items: Vec<T>,
     named: impl Fn(&T) -> (&str, &str),
@@ -104,6 +106,7 @@ pub(crate) fn without_collisions<T>(
         let (name, server) = named(&item);
         match seen.get(name) {
             Some(first) => collisions.push(Collision {
+                kind,
                 name: name.to_owned(),
                 first: first.clone(),
                 second: server.to_owned(),
@@ -154,7 +157,8 @@ mod tests {
     #[test]
     fn the_first_of_a_name_is_kept_and_the_others_are_told_of() {
         let items = vec![("a", "one"), ("b", "one"), ("b", "two"), ("c", "two")];
-        let (kept, collisions) = without_collisions(HashSet::from(["a"]), items, |item| *item);
+        let (kept, collisions) =
+            without_collisions(Kind::Tools, HashSet::from(["a"]), items, |item| *item);
         assert_eq!(kept, [("b", "one"), ("c", "two")]);
         let told: Vec<_> = collisions.iter().map(|c| (&*c.name, c.first.as_deref())).collect();
         assert_eq!(told, [("a", None), ("b", Some("one"))]);

@@ -31,7 +31,7 @@ pub(crate) enum Why {
 
 impl Shown {
     /// Notes what a list shows of servers of which nothing was shown before.
-    pub(crate) fn note(&self, exposed: &[Exposed], items: &[Item]) {
+    pub(crate) fn note<'e>(&self, exposed: impl Iterator<Item = &'e Exposed>, items: &[Item]) {
         let mut tools = self.tools.lock();
         for Exposed { server, .. } in exposed {
             if !tools.contains_key(server) {

@@ -6,7 +6,8 @@ use mcpgraph_access::{GRAPH, Grant};
 use mcpgraph_graph::Tool;
 
 use crate::Offer;
-use crate::listing::{Kind, Listed};
+use crate::listing::Kind;
+use crate::names::Exposed;
 
 /// An offer through the eyes of one client.
 pub(crate) struct View {
@@ -23,17 +24,14 @@ impl View {
         }
     }
 
-    /// What the client may see of a list. Of a server that is missing it hears if it may see anything
-    /// of that kind there.
-    pub(crate) fn of(&self, kind: Kind, mut listed: Listed) -> Listed {
-        listed.items.retain(|item| self.sees(kind, &item.server, &item.name));
-        listed.left_out.retain(|missing| match kind {
-            Kind::Tools => self.grant.sees_some_of(&missing.server),
+    /// The exposed servers of which the client may see anything of a kind.
+    pub(crate) fn exposed(&self, kind: Kind) -> impl Iterator<Item = &Exposed> {
+        self.offer.exposed.iter().filter(move |exposed| match kind {
+            Kind::Tools => self.grant.sees_some_of(&exposed.server),
             Kind::Resources | Kind::Templates | Kind::Prompts => {
-                self.grant.sees_rest_of(&missing.server)
+                self.grant.sees_rest_of(&exposed.server)
             }
-        });
-        listed
+        })
     }
 
     /// Whether a tool of the graph is there for the client.

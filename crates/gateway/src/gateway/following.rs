@@ -58,10 +58,9 @@ impl Gateway {
             // Servers that watched something may have to stop.
             let mut wanted: BTreeMap<String, BTreeSet<String>> =
                 watching.drain(..).map(|server| (server, BTreeSet::new())).collect();
-            for uri in self.broadcaster.watched_resources() {
-                if let Some(server) = self.find_resource(&offer, &uri).await {
-                    wanted.entry(server).or_default().insert(uri);
-                }
+            let uris = self.broadcaster.watched_resources();
+            for (server, uri) in self.find_watched(&offer, uris).await {
+                wanted.entry(server).or_default().insert(uri);
             }
             for (server, uris) in wanted {
                 let watches = !uris.is_empty();

@@ -30,7 +30,8 @@ impl World {
         Self::of(&json!([]), &json!({ name: server }))
     }
 
-    fn of(workflows: &Value, more: &Value) -> Self {
+    /// The same with workflows and other servers.
+    pub(crate) fn of(workflows: &Value, more: &Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let demo = json!({ "command": BINARY, "args": ["demo-server"], "expose": true });
         let nodes = json!([
@@ -118,7 +119,7 @@ pub(crate) fn ask(
          Mcp-Method: {method}",
         server.host()
     );
-    if let Some(name) = params["name"].as_str().or(params["taskId"].as_str()) {
+    if let Some(name) = ["name", "taskId", "uri"].into_iter().find_map(|key| params[key].as_str()) {
         headers = format!("{headers}\r\nMcp-Name: {name}");
     }
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });

@@ -76,3 +76,26 @@ fn timeouts_open_the_circuit_and_tools_that_fail_do_not() {
     let left_alone = served.call("s__echo", json!({}))["error"].to_string();
     assert!(left_alone.contains("left alone"), "{left_alone}");
 }
+
+#[test]
+fn dying_in_every_call_opens_the_circuit_too() {
+    let Some(server) = environment::misbehaving_server() else { return };
+    let log = Log::new();
+    let mut server = server.arg("--starts").arg(log.argument()).to_json();
+    server["expose"] = json!(true);
+    let mut served = serve(&json!({ "s": server }));
+    // The gateway looks at its tools after every start, which it answers.
+    served.tool_names();
+    let mut began = Instant::now();
+    let mut pauses = Vec::new();
+    for _ in 0..5 {
+        let dead = served.call("s__die", json!({}))["error"].to_string();
+        assert!(dead.contains("the process ended"), "{dead}");
+        pauses.push(began.elapsed());
+        began = Instant::now();
+    }
+    assert!(pauses[4] >= Duration::from_millis(1900), "{pauses:?}");
+    let left_alone = served.call("s__echo", json!({}))["error"].to_string();
+    assert!(left_alone.contains("it failed 5 times in a row"), "{left_alone}");
+    assert_eq!(log.lines().len(), 5);
+}
