@@ -19,21 +19,36 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::aliases::Whose;
+use crate::carried::Carried;
 use crate::gateway::{Gateway, unknown_tool};
 use crate::listing::Kind;
 use crate::relay::{self, Params};
 use crate::requests::Tracking;
 use crate::view::View;
-use crate::workflows::Layer;
+use crate::workflows::{Layer, Workflows};
 use crate::{aliases, call as graph_call, requests, result};
 
-/// Where a request is in its workflows.
+/// A request that goes through workflows.
 struct Way<'a> {
     view: &'a View,
     call: &'a Call,
     around: Around,
+    /// The name by which the client introduced itself.
+    client: String,
+    /// The workflows that were in use when it came.
+    workflows: Arc<Workflows>,
+}
+
+/// What a request is about, and where it is in its workflows.
+struct Course {
+    /// The tool that is called; none of a list.
+    tool: Option<String>,
     /// What scripts are told about the call.
     metadata: Map,
+    /// The workflows that it has yet to go through, outermost first.
+    ahead: Vec<Layer>,
+    /// Those that it is inside of.
+    passed: Vec<Layer>,
 }
 
 /// The run that something is inside of.
@@ -52,54 +67,63 @@ impl Gateway {
         mut params: Params,
     ) -> Result<Raw, RpcError> {
         let asked = relay::text(&params, "name")?;
-        let client = name_of(call);
         let mut name = asked.clone();
         if let Some(own) = self.own_name(view, call, &asked).await {
             params.insert("name".to_owned(), raw(&own));
             name = own;
         }
-        let found = match view.offer.graph().tool(&name) {
-            Some(_) => None,
-            None => self.find(view, Kind::Tools, &name).await,
+        let way = Way::new(self, view, call, Around::Call);
+        let course = match self.course(&way, &name, Vec::new()).await {
+            Some(course) if !course.ahead.is_empty() => course,
+            Some(_) => return self.call_directly(view, call, params, None).await,
+            None => return Err(unknown_tool(view, &asked)),
         };
-        // What is not there for a client goes through no workflow; what workflows add is the graph's.
-        if found.is_none() && !view.sees_own(&name) {
-            return Err(unknown_tool(view, &asked));
-        }
-        let subject = Subject {
-            server: found.as_ref().map(|(server, _)| server.as_str()),
-            tool: Some(&name),
-            inner_tool: found.as_ref().map(|(_, inner)| inner.as_str()),
-            client: &client,
-        };
-        let layers = self.workflows().around(Around::Call, &subject);
-        if layers.is_empty() {
-            return self.call_directly(view, call, params, None).await;
-        }
-        let way = Way { view, call, around: Around::Call, metadata: metadata(&subject) };
-        let response = self.through(&way, &layers, request(Around::Call, &params)?, None).await?;
-        Ok(raw(&response))
+        let request = request(Around::Call, &params);
+        Ok(self.through(&way, course, request, None).await?.into_text())
     }
 
     /// Lists the tools through the workflows that are put around the list.
     pub(crate) async fn list_around(&self, view: &View, call: &Call) -> Result<Raw, RpcError> {
-        let client = name_of(call);
-        let subject = Subject { client: &client, ..Subject::default() };
-        let layers = self.workflows().around(Around::List, &subject);
-        if layers.is_empty() {
+        let way = Way::new(self, view, call, Around::List);
+        let subject = Subject { client: &way.client, ..Subject::default() };
+        let ahead = way.workflows.around(Around::List, &subject);
+        if ahead.is_empty() {
             return Ok(self.list_tools(view, call).await);
         }
-        let way = Way { view, call, around: Around::List, metadata: metadata(&subject) };
-        let request = request(Around::List, &relay::params(call)?)?;
-        let response = self.through(&way, &layers, request, None).await?;
-        if response.get("tools").and_then(Value::as_array).is_none() {
+        let metadata = metadata(&subject);
+        let course = Course { tool: None, metadata, ahead, passed: Vec::new() };
+        let request = request(Around::List, &relay::params(call)?);
+        let response = self.through(&way, course, request, None).await?;
+        if response.value.get("tools").and_then(Value::as_array).is_none() {
             return Err(RpcError::internal(
                 "a workflow around `tools/list` gave a response without the list `tools`",
             ));
         }
-        let (list, names) = aliases::unmarked(&response, |added| view.sees_own(added));
+        let (list, names) = aliases::unmarked(&response.value, |added| view.sees_own(added));
         self.aliases().learn(&whose(call), names);
-        Ok(raw(&list))
+        // What nothing replaced has the names of the tools themselves.
+        Ok(response.text.unwrap_or_else(|| raw(&list)))
+    }
+
+    /// What a call of a tool goes through, but for the workflows that it is inside of; none if the
+    /// tool is not there for the client. What workflows add to a list is the graph's.
+    async fn course(&self, way: &Way<'_>, name: &str, passed: Vec<Layer>) -> Option<Course> {
+        let found = match way.view.offer.graph().tool(name) {
+            Some(_) => None,
+            None => self.find(way.view, Kind::Tools, name).await,
+        };
+        if found.is_none() && !way.view.sees_own(name) {
+            return None;
+        }
+        let subject = Subject {
+            server: found.as_ref().map(|(server, _)| server.as_str()),
+            tool: Some(name),
+            inner_tool: found.as_ref().map(|(_, inner)| inner.as_str()),
+            client: &way.client,
+        };
+        let mut ahead = way.workflows.around(Around::Call, &subject);
+        ahead.retain(|layer| !passed.iter().any(|known| known.is_same(layer)));
+        Some(Course { tool: Some(name.to_owned()), metadata: metadata(&subject), ahead, passed })
     }
 
     /// The tool's own name, where workflows show it under another. A client may know the name from
@@ -121,26 +145,29 @@ impl Gateway {
         self.aliases().find(&whose, name)
     }
 
-    /// Sends a request through layers, outermost first, to what they are put around; `outer` is the
-    /// run of the layer before.
+    /// Sends a request through the workflows ahead of it to what they are put around; `outer` is the
+    /// run of the one before.
     fn through<'a>(
         &'a self,
         way: &'a Way<'a>,
-        layers: &'a [Layer],
-        request: Value,
+        mut course: Course,
+        request: Carried,
         outer: Option<&'a Outer>,
-    ) -> BoxFuture<'a, Result<Value, RpcError>> {
+    ) -> BoxFuture<'a, Result<Carried, RpcError>> {
         async move {
-            let Some((layer, inner)) = layers.split_first() else {
+            if course.ahead.is_empty() {
                 return self.innermost(way, &request, outer).await;
-            };
+            }
+            let layer = course.ahead.remove(0);
+            course.passed.push(layer.clone());
             let (asked, mut asks) = mpsc::channel(1);
             let stop = CancellationToken::new();
-            let (run, ended) = start(way, layer, outer, request, asked, &stop);
+            let given = request.value.clone();
+            let (run, ended) = start(way, &course, &layer, outer, given, asked, &stop);
             // Whoever goes away takes the run along.
             let _stops = stop.drop_guard();
             tokio::pin!(ended);
-            let mut failed = None;
+            let (mut answered, mut failed) = (None, None);
             let finished = loop {
                 tokio::select! {
                     biased;
@@ -149,58 +176,96 @@ impl Gateway {
                         return Err(RpcError::internal("the call was cancelled"));
                     }
                     Some(ask) = asks.recv() => {
-                        let Ask { request, trace, cancel, reply } = ask;
+                        let Ask { request: wanted, trace, cancel, reply } = ask;
                         let outer = Outer { run, trace };
+                        let wanted = request.or(wanted);
                         let answer = tokio::select! {
-                            answer = self.through(way, inner, request, Some(&outer)) => answer,
+                            answer = self.inside(way, &course, wanted, &outer) => answer,
                             () = cancel.cancelled() => continue,
                         };
-                        let answer = answer.map_err(|error| {
-                            let passed = as_run_error(&error);
-                            failed = Some(error);
-                            passed
-                        });
-                        drop(reply.send(answer));
+                        drop(reply.send(match answer {
+                            Ok(answer) => Ok(answered.insert(answer).value.clone()),
+                            Err(error) => Err(as_run_error(failed.insert(error))),
+                        }));
                     }
                 }
             };
-            outcome(way, layer, &finished, failed)
+            let response = outcome(way, &layer, &finished, failed)?;
+            Ok(answered.unwrap_or_default().or(response))
         }
         .boxed()
+    }
+
+    /// Sends a request on from inside a workflow. A call that became one of another tool goes through
+    /// what is put around that one, or its guards could be gone around.
+    async fn inside(
+        &self,
+        way: &Way<'_>,
+        course: &Course,
+        request: Carried,
+        outer: &Outer,
+    ) -> Result<Carried, RpcError> {
+        let name = request.value.pointer("/params/name").and_then(Value::as_str);
+        let next = match (&course.tool, name) {
+            (Some(tool), Some(name)) if *name != **tool => {
+                let next = self.course(way, name, course.passed.clone()).await;
+                next.ok_or_else(|| unknown_tool(way.view, name))?
+            }
+            _ => Course {
+                tool: course.tool.clone(),
+                metadata: course.metadata.clone(),
+                ahead: course.ahead.clone(),
+                passed: course.passed.clone(),
+            },
+        };
+        self.through(way, next, request, Some(outer)).await
     }
 
     async fn innermost(
         &self,
         way: &Way<'_>,
-        request: &Value,
+        request: &Carried,
         outer: Option<&Outer>,
-    ) -> Result<Value, RpcError> {
-        let answer = match way.around {
-            Around::List => self.list_tools(way.view, way.call).await,
+    ) -> Result<Carried, RpcError> {
+        Ok(match way.around {
+            Around::List => {
+                let list = Carried::read(self.list_tools(way.view, way.call).await);
+                Carried { value: aliases::marked(&list.value), ..list }
+            }
             Around::Call => {
-                let params = request.get("params").cloned().unwrap_or_default();
-                let params: Params = serde_json::from_str(&params.to_json()).map_err(|error| {
+                let params = match &request.text {
+                    Some(text) => serde_json::from_str(text.get()),
+                    None => {
+                        let params = request.value.get("params").cloned().unwrap_or_default();
+                        serde_json::from_str(&params.to_json())
+                    }
+                };
+                let params: Params = params.map_err(|error| {
                     RpcError::invalid_params(format!("the parameters a workflow gave: {error}"))
                 })?;
-                self.call_directly(way.view, way.call, params, outer).await?
+                Carried::read(self.call_directly(way.view, way.call, params, outer).await?)
             }
-        };
-        let answer = Value::from_json(answer.get())
-            .map_err(|error| RpcError::internal(format!("the response is not JSON: {error}")))?;
-        Ok(if way.around == Around::List { aliases::marked(&answer) } else { answer })
+        })
+    }
+}
+
+impl<'a> Way<'a> {
+    fn new(gateway: &Gateway, view: &'a View, call: &'a Call, around: Around) -> Self {
+        Self { view, call, around, client: name_of(call), workflows: gateway.workflows() }
     }
 }
 
 /// Starts the run of a workflow inside that of another; the future waits for what it comes to.
 fn start(
     way: &Way<'_>,
+    course: &Course,
     layer: &Layer,
     outer: Option<&Outer>,
     request: Value,
     asked: mpsc::Sender<Ask>,
     stop: &CancellationToken,
 ) -> (RunId, impl Future<Output = Finished> + use<>) {
-    let mut metadata = way.metadata.clone();
+    let mut metadata = course.metadata.clone();
     metadata.insert("workflowId", Arc::clone(&layer.workflow.id));
     let input = Map::from_iter([("request", request), ("metadata", metadata.into())]);
     let (answer, answered) = oneshot::channel();
@@ -260,10 +325,11 @@ fn outcome(
     }
 }
 
-fn request(around: Around, params: &Params) -> Result<Value, RpcError> {
-    let params = Value::from_json(raw(params).get())
-        .map_err(|error| RpcError::invalid_params(format!("the parameters: {error}")))?;
-    Ok(Map::from_iter([("method", Value::from(around.name())), ("params", params)]).into())
+/// The request as scripts see it, and its parameters as they came.
+fn request(around: Around, params: &Params) -> Carried {
+    let Carried { value: params, text } = Carried::read(raw(params));
+    let value = Map::from_iter([("method", Value::from(around.name())), ("params", params)]).into();
+    Carried { value, text }
 }
 
 /// What scripts are told about a call besides its request.

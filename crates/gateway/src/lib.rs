@@ -12,6 +12,7 @@ mod apart;
 mod around;
 mod asking;
 mod call;
+mod carried;
 mod discovery;
 mod elicit;
 mod gate;

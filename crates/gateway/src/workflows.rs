@@ -16,6 +16,13 @@ pub(crate) struct Layer {
     pub(crate) workflow: Arc<Workflow>,
 }
 
+impl Layer {
+    /// Whether both are the same workflow, of those that were in use at one time.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.workflow, &other.workflow)
+    }
+}
+
 impl Workflows {
     /// The enabled workflows of some graphs.
     pub(crate) fn of<'g>(graphs: impl IntoIterator<Item = &'g Arc<Graph>>) -> Self {

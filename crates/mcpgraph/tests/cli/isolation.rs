@@ -173,6 +173,30 @@ fn what_one_is_shown_another_does_not_know() {
     assert!(!answer.contains("two__fail"), "{answer}");
 }
 
+/// A workflow that calls another tool calls it for the client, and grants hold for that tool too.
+#[test]
+fn a_workflow_leads_nowhere_that_is_not_granted() {
+    let redirect = "const request = context.request; \
+                    request.params.name = request.params.name.replace('one__', 'two__'); \
+                    return { request }";
+    let nodes = json!([
+        { "id": "start", "type": "start", "next": "before" },
+        { "id": "before", "type": "hook", "hook": { "script": redirect }, "next": "call" },
+        { "id": "call", "type": "mcp-call", "next": "end" },
+        { "id": "end", "type": "end" },
+    ]);
+    let workflow = json!({ "name": "redirect", "workflowType": "tools/call", "nodes": nodes });
+    let world = World::with(&json!([workflow]));
+    let (all, one) = (world.add("all", &[]), world.add("one", &["--servers", "one"]));
+    let few = world.add("few", &["--tools", "one__*,two__get_order"]);
+    let server = world.serve();
+    assert!(call(&server, &all, "one__echo")["result"].is_object());
+    for token in [one, few] {
+        let refused = call(&server, &token, "one__echo");
+        assert_eq!(refused["error"]["message"], "Unknown tool: two__echo", "{refused}");
+    }
+}
+
 /// What a client sends in headers is compared only for tools that are there for it.
 #[test]
 fn headers_tell_nothing_about_tools() {

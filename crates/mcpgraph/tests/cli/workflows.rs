@@ -4,6 +4,7 @@ mod guarding;
 mod listing;
 mod managed;
 mod recorded;
+mod untouched;
 mod watched;
 
 use serde_json::{Value, json};

@@ -136,6 +136,46 @@ fn workflows_nest_by_priority_and_match() {
 }
 
 #[test]
+fn a_call_that_becomes_one_of_another_tool_goes_through_what_is_around_that() {
+    let to = |name: &str| {
+        format!(
+            "const r = context.request; r.params.arguments.value += ' ' + context.metadata.toolName; \
+             r.params.name = '{name}'; return {{ request: r }}"
+        )
+    };
+    let guard = |name: &str, only: &str, priority: i64, before: &str| {
+        let mut workflow = around(name, before, "");
+        workflow["match"] = json!({ "tool": only });
+        workflow["priority"] = json!(priority);
+        workflow
+    };
+    let deny =
+        "return { continue: false, error: { message: 'guarded ' + context.metadata.toolName } }";
+    let only_old = "return { continue: false, error: { message: 'not asked for any more' } }";
+    let workflows = json!([
+        guard("redirect", "demo__slow", 10, &to("demo__fail")),
+        guard("of the old", "demo__slow", 1, only_old),
+        guard("inside", "demo__fail", 1, deny),
+        // Also what would be outside of the one that changes the name.
+        guard("redirect too", "demo__get_order", 10, &to("demo__list_orders")),
+        guard("outside", "demo__list_orders", 20, deny),
+        // Neither of two that send calls to each other runs twice.
+        guard("there", "demo__list_directory", 5, &to("demo__echo")),
+        guard("back", "demo__echo", 5, &to("demo__list_directory")),
+        guard("nowhere", "double", 5, &to("no_such")),
+    ]);
+    for era in Era::BOTH {
+        let mut served = serve(&workflows, era);
+        let mut call = |name: &str| served.call(name, json!({ "value": "", "path": "." }));
+        assert_eq!(text(&call("demo__slow")), "guarded fail");
+        assert_eq!(text(&call("demo__get_order")), "guarded list_orders");
+        assert_eq!(text(&call("demo__echo")), " echo list_directory");
+        let unknown = call("double");
+        assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    }
+}
+
+#[test]
 fn hooks_that_nobody_waits_for_take_no_time_and_fail_nothing() {
     let workflow = json!({
         "name": "notes",
