@@ -19,5 +19,5 @@ pub mod mirror;
 pub mod server;
 pub mod sse;
 mod subscription;
-mod trace;
+pub mod trace;
 pub mod version;

@@ -21,14 +21,16 @@ const MAX_PARENT_BYTES: usize = 128;
 
 /// A trace context as it is written.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TraceContext {
-    pub(crate) parent: String,
-    pub(crate) state: Option<String>,
+pub struct TraceContext {
+    /// The header `traceparent`.
+    pub parent: String,
+    /// The header `tracestate`.
+    pub state: Option<String>,
 }
 
 impl TraceContext {
     /// What the headers of a request say; none if that is not a trace context.
-    pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Self> {
+    pub fn of_headers(headers: &HeaderMap) -> Option<Self> {
         let mut parents = headers.get_all(PARENT).iter();
         let (parent, None) = (parents.next()?, parents.next()) else { return None };
         let states = headers.get_all(STATE).iter();
@@ -70,7 +72,7 @@ pub(crate) fn add_headers(headers: &mut HeaderMap, message: &Message) {
 }
 
 /// Version, trace id, parent id and flags in hexadecimal, neither id of zeros only.
-fn is_parent(text: &str) -> bool {
+pub(crate) fn is_parent(text: &str) -> bool {
     let mut parts = text.split('-');
     let mut part = |length: usize| {
         parts.next().filter(|part| {

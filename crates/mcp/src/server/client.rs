@@ -120,9 +120,11 @@ impl Meta {
             .map_or_else(Self::default, Self)
     }
 
-    /// The same, with the trace context of the headers it came with where it has none of its own.
+    /// The same, with the trace context of the headers it came with where it has none of its own
+    /// that can be read.
     pub(crate) fn or_traced_by(mut self, headers: &HeaderMap) -> Self {
-        if self.get(trace::PARENT).is_none()
+        let own = self.get_str(trace::PARENT);
+        if !own.is_some_and(|own| trace::is_parent(&own))
             && let Some(context) = TraceContext::of_headers(headers)
         {
             self.0.insert(trace::PARENT.to_owned(), raw(&context.parent));

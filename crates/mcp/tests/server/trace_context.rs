@@ -47,5 +47,9 @@ async fn headers_are_taken_where_the_request_says_nothing_itself() {
         assert_eq!(with(&silent, HEADER, "other=2").await, json!([HEADER, "other=2"]));
         assert_eq!(with(&traced, HEADER, "other=2").await, json!([META, "mine=1"]));
         assert_eq!(with(&silent, "00-nonsense", "other=2").await, json!([null, null]));
+        // What cannot be read does not stand in the way of what can.
+        for broken in [json!({"traceparent": "00-nonsense"}), json!({"traceparent": 7})] {
+            assert_eq!(with(&broken, HEADER, "other=2").await, json!([HEADER, "other=2"]));
+        }
     }
 }
