@@ -72,7 +72,7 @@ impl Settings {
     /// the variables are often set for a whole machine and all programs on it.
     pub fn read(lookup: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let variables = Variables(lookup);
-        if variables.flag("OTEL_SDK_DISABLED") || !asks_for_traces(&variables) {
+        if variables.flag(&["OTEL_SDK_DISABLED".to_owned()]) || !asks_for_traces(&variables) {
             return None;
         }
         let protocol = protocol(&variables);
@@ -84,9 +84,7 @@ impl Settings {
             resource: resource(&variables),
             sampling: sampling(&variables),
             batching: batching(&variables),
-            captures_payloads: variables
-                .word("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT")
-                .is_some_and(|word| matches!(&*word, "true" | "span_only" | "span_and_event")),
+            captures_payloads: captures_payloads(&variables),
         })
     }
 }
@@ -98,12 +96,13 @@ fn otlp(what: &str) -> [String; 2] {
 
 fn asks_for_traces(variables: &Variables<'_>) -> bool {
     match variables.word("OTEL_TRACES_EXPORTER") {
-        Some(names) => names.split(',').any(|name| match name.trim() {
+        // Every name is looked at, so that each that means nothing is logged.
+        Some(names) => names.split(',').map(str::trim).fold(false, |asks, name| match name {
             "otlp" => true,
-            "none" => false,
+            "none" | "" => asks,
             _ => {
-                variables.ignored("OTEL_TRACES_EXPORTER", &names, "mcpgraph exports by `otlp`");
-                false
+                variables.ignored("OTEL_TRACES_EXPORTER", name, "mcpgraph exports by `otlp`");
+                asks
             }
         }),
         None => variables.first(&otlp("ENDPOINT")).is_some(),
@@ -134,14 +133,27 @@ fn endpoint(variables: &Variables<'_>, protocol: Protocol) -> String {
     match (protocol, given) {
         (Protocol::Grpc, Some(url)) if url.contains("://") => url,
         (Protocol::Grpc, Some(address)) => {
-            let insecure = variables.first(&otlp("INSECURE"));
-            let is_plain = insecure.is_some_and(|(_, value)| value.eq_ignore_ascii_case("true"));
+            let is_plain = variables.flag(&otlp("INSECURE"));
             format!("{}://{address}", if is_plain { "http" } else { "https" })
         }
         (Protocol::Grpc, None) => "http://localhost:4317".to_owned(),
         (_, Some(url)) if is_for_traces => url,
         (_, Some(root)) => format!("{}/v1/traces", root.trim_end_matches('/')),
         (_, None) => "http://localhost:4318/v1/traces".to_owned(),
+    }
+}
+
+fn captures_payloads(variables: &Variables<'_>) -> bool {
+    const NAME: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+    let Some(word) = variables.word(NAME) else { return false };
+    match &*word {
+        "true" | "span_only" | "span_and_event" => true,
+        "false" | "no_content" | "event_only" => false,
+        _ => {
+            let why = "use `true`, `span_only`, `span_and_event` or `false`; payloads are left out";
+            variables.ignored(NAME, &word, why);
+            false
+        }
     }
 }
 

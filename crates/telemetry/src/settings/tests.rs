@@ -1,4 +1,10 @@
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
 
 use super::*;
 
@@ -152,4 +158,63 @@ fn payloads_are_carried_only_if_asked_for() {
     };
     assert!(captures("true") && captures("SPAN_ONLY") && captures("span_and_event"));
     assert!(!captures("") && !captures("false") && !captures("event_only") && !captures("1"));
+}
+
+#[test]
+fn what_means_nothing_is_logged_by_its_name() {
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317");
+    let grpc = ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+    let capture = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+    for (name, value, says) in [
+        ("OTEL_TRACES_EXPORTER", "otlp,console", "`console`"),
+        ("OTEL_TRACES_EXPORTER", "zipkin,otlp", "`zipkin`"),
+        ("OTEL_SDK_DISABLED", "yes", "`yes`"),
+        ("OTEL_EXPORTER_OTLP_INSECURE", "1", "`1`"),
+        (capture, "yes", "`yes`"),
+        (capture, "no_content", ""),
+        ("OTEL_SDK_DISABLED", "False", ""),
+        ("OTEL_TRACES_EXPORTER", "none,otlp", ""),
+    ] {
+        let heard = Heard::default();
+        let settings = tracing::subscriber::with_default(heard.clone(), || {
+            read(&[endpoint, grpc, (name, value)])
+        });
+        assert!(settings.is_some(), "{name}={value}");
+        let lines = heard.0.lock().clone();
+        let wanted = usize::from(!says.is_empty());
+        assert_eq!(lines.len(), wanted, "{name}={value}: {lines:?}");
+        assert!(lines.iter().all(|line| line.contains(name) && line.contains(says)), "{lines:?}");
+    }
+}
+
+/// Keeps the lines of a log.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Visit for Heard {
+    fn record_debug(&mut self, _: &Field, value: &dyn std::fmt::Debug) {
+        self.0.lock().push(format!("{value:?}"));
+    }
+}
+
+impl Subscriber for Heard {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut self.clone());
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
 }

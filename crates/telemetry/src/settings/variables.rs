@@ -17,8 +17,17 @@ impl Variables<'_> {
         self.text(name).map(|text| text.to_ascii_lowercase())
     }
 
-    pub(super) fn flag(&self, name: &str) -> bool {
-        self.word(name).is_some_and(|word| word == "true")
+    /// Whether the first that is set says so.
+    pub(super) fn flag(&self, names: &[String]) -> bool {
+        let Some((name, text)) = self.first(names) else { return false };
+        match &*text.to_ascii_lowercase() {
+            "true" => true,
+            "false" => false,
+            _ => {
+                self.ignored(&name, &text, "it is `true` or `false`; `false` is taken");
+                false
+            }
+        }
     }
 
     /// The first that is set, with its name.

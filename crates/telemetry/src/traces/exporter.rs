@@ -1,8 +1,9 @@
 //! The three ways of OTLP.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use opentelemetry_otlp::{Protocol as OtlpProtocol, WithTonicConfig as _};
+use opentelemetry_otlp::{Protocol as OtlpProtocol, RetryPolicy, WithTonicConfig as _};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanExporter as _;
@@ -11,6 +12,13 @@ use tonic::transport::ClientTlsConfig;
 
 use super::TelemetryError;
 use crate::{Protocol, Settings};
+
+/// What to do about an endpoint that cannot be used.
+const REMEDY: &str = "set OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) to a \
+                      URL such as http://localhost:4318";
+
+/// The longest pause between two attempts of an export. They go on until its time is up.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// What sends spans. It must be called inside of the runtime that will send them.
 pub(super) fn build(
@@ -21,9 +29,10 @@ pub(super) fn build(
         let endpoint = shown(&settings.endpoint);
         TelemetryError::Settings { endpoint, reason }
     };
-    let url = reqwest::Url::parse(&settings.endpoint).map_err(|error| fault(error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(fault("the URL must begin with http:// or https://".to_owned()));
+    let url = reqwest::Url::parse(&settings.endpoint);
+    let url = url.map_err(|error| fault(format!("{error}; {REMEDY}")))?;
+    if !is_http(&url) {
+        return Err(fault(format!("it does not begin with http:// or https://; {REMEDY}")));
     }
     // The first one counts for the whole process; a host program may have chosen another.
     drop(rustls::crypto::ring::default_provider().install_default());
@@ -58,6 +67,7 @@ fn http(
         .with_endpoint(&settings.endpoint)
         .with_timeout(settings.timeout)
         .with_headers(headers)
+        .with_retry_policy(retries())
         .build()
         .map_err(|error| error.to_string())
 }
@@ -75,11 +85,22 @@ fn grpc(settings: &Settings, url: &reqwest::Url) -> Result<SpanExporter, String>
         .with_tonic()
         .with_endpoint(&settings.endpoint)
         .with_timeout(settings.timeout)
-        .with_metadata(MetadataMap::from_headers(headers));
+        .with_metadata(MetadataMap::from_headers(headers))
+        .with_retry_policy(retries());
     if url.scheme() == "https" {
         builder = builder.with_tls_config(ClientTlsConfig::new().with_native_roots());
     }
     builder.build().map_err(|error| error.to_string())
+}
+
+/// A collector that is started again is back after some seconds: spans wait for it as long as an
+/// export may take.
+fn retries() -> RetryPolicy {
+    RetryPolicy::recommended().with_max_retries(usize::MAX).with_max_delay(LONGEST_PAUSE)
+}
+
+fn is_http(url: &reqwest::Url) -> bool {
+    matches!(url.scheme(), "http" | "https") && url.host().is_some()
 }
 
 /// Whether the collector runs on this machine, where a proxy has no business.
@@ -93,7 +114,7 @@ fn is_local(url: &reqwest::Url) -> bool {
 /// What may be shown of an endpoint: it may hold credentials.
 fn shown(endpoint: &str) -> String {
     match reqwest::Url::parse(endpoint) {
-        Ok(url) => url.origin().ascii_serialization(),
-        Err(_) => "a URL that cannot be read".to_owned(),
+        Ok(url) if is_http(&url) => url.origin().ascii_serialization(),
+        _ => "a URL that cannot be read".to_owned(),
     }
 }

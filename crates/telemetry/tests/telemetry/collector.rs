@@ -39,8 +39,12 @@ struct Kept {
 
 impl Collector {
     pub(crate) async fn start(protocol: Protocol) -> Self {
+        Self::start_at("127.0.0.1:0", protocol).await
+    }
+
+    pub(crate) async fn start_at(address: &str, protocol: Protocol) -> Self {
         let kept = Arc::new(Kept::default());
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let end = CancellationToken::new();
         let ended = end.clone().cancelled_owned();

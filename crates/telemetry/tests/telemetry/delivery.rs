@@ -49,6 +49,24 @@ async fn a_collector_that_is_away_costs_the_spans_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_collector_that_comes_back_within_the_timeout_gets_the_spans() {
+    for (name, protocol) in [("grpc", Protocol::Grpc), ("http/json", Protocol::HttpJson)] {
+        let settings = settings_for_nobody(name, &[]).await;
+        let url = settings.endpoint.strip_prefix("http://").unwrap();
+        let address = url.split('/').next().unwrap().to_owned();
+        let traces = Traces::start(settings).unwrap();
+        greet(traces.observer()).await;
+        let collector = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            Collector::start_at(&address, protocol).await
+        });
+        let delivery = traces.shutdown(Duration::from_secs(20)).await;
+        assert_eq!((delivery.exported, delivery.refused), (4, 0), "{name}");
+        assert_eq!(collector.await.unwrap().spans().len(), 4, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_full_queue_drops_and_counts() {
     // It takes connections and never says anything.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -144,8 +162,10 @@ fn settings_that_cannot_work_are_said_without_their_secrets() {
         ("not a url", "http/json"),
         ("ftp://user:hidden@host/hidden", "http/protobuf"),
         ("unix:/hidden", "http/json"),
+        ("localhost:4318", "http/protobuf"),
     ] {
         let error = Traces::start(settings(endpoint, protocol, &[])).err().unwrap();
+        assert!(error.to_string().contains("set OTEL_EXPORTER_OTLP_ENDPOINT "), "{error}");
         assert!(matches!(error, TelemetryError::Settings { .. }), "{error:?}");
         assert!(!error.to_string().contains("hidden"), "{error}");
     }
