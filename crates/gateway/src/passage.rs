@@ -3,13 +3,13 @@
 use std::time::SystemTime;
 
 use mcpgraph_engine::{ErrorKind, RunError};
-use mcpgraph_journal::{Origin, TraceContext};
+use mcpgraph_journal::TraceContext;
 use mcpgraph_mcp::message::{Raw, RpcError};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_runtime::{PassObserver, PassStart, Runtime, failed_call};
 use mcpgraph_upstream::UpstreamError;
 
-use crate::around::Outer;
+use crate::around::{Outer, inside};
 use crate::call::origin;
 use crate::relay::Params;
 use crate::requests;
@@ -32,14 +32,12 @@ impl Passage {
         if observers.is_empty() {
             return Self::default();
         }
-        let own = origin(call);
-        let around = outer.and_then(|outer| outer.trace.clone());
         let start = PassStart {
             tool,
             server,
             inner,
             arguments: params.get("arguments").map_or("{}", |arguments| arguments.get()),
-            origin: &Origin { trace: around.or(own.trace), ..own },
+            origin: &inside(origin(call), outer),
             at: SystemTime::now(),
         };
         let passage = Self(observers.iter().filter_map(|observer| observer.pass(&start)).collect());

@@ -35,4 +35,4 @@ mod traces;
 
 pub use metrics::{CONTENT_TYPE, Metrics, MetricsError, Reading};
 pub use settings::{Batching, Protocol, Sampling, Settings};
-pub use traces::{Delivery, TelemetryError, Traces};
+pub use traces::{Delivery, Peer, TelemetryError, Traces};

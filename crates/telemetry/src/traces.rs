@@ -4,22 +4,26 @@ mod attributes;
 mod context;
 mod exporter;
 mod passed;
+mod peers;
 mod queue;
+mod request;
 mod run;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcpgraph_journal::{Masker, Redaction};
 use mcpgraph_runtime::{Observer, PassObserver, PassStart, RunObserver, RunStart};
-use opentelemetry::trace::TracerProvider as _;
+use opentelemetry::trace::{Span as _, TracerProvider as _};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
+use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider, Span};
 use parking_lot::Mutex;
 
 use crate::Settings;
 use crate::outline::Outlines;
+pub use peers::Peer;
+use peers::{Peers, transport};
 use queue::Queue;
 use run::Shown;
 
@@ -87,6 +91,8 @@ impl Traces {
             outlines: Outlines::default(),
             captures_payloads: settings.captures_payloads,
             masker: Mutex::default(),
+            peers: Peers::default(),
+            transport: OnceLock::new(),
         });
         Ok(Self { observer, queue })
     }
@@ -94,6 +100,17 @@ impl Traces {
     /// What a runtime is to be observed by.
     pub fn observer(&self) -> Arc<dyn Observer> {
         Arc::clone(&self.observer) as _
+    }
+
+    /// Spans of calls say how their servers are reached, as this finds it by the server's name; the
+    /// first that is given stays. It is asked at the end of every call, and must not wait.
+    pub fn know_servers(&self, find: impl Fn(&str) -> Option<Peer> + Send + Sync + 'static) {
+        self.observer.peers.set(find);
+    }
+
+    /// Spans of requests say that clients reach this process over HTTP, or over its own streams.
+    pub fn serves_over(&self, is_http: bool) {
+        self.observer.transport.get_or_init(|| transport(is_http));
     }
 
     /// What became of the spans so far.
@@ -125,12 +142,22 @@ struct Tracing {
     outlines: Outlines,
     captures_payloads: bool,
     masker: Mutex<Arc<Masker>>,
+    peers: Peers,
+    /// How clients reach this process, once that is known.
+    transport: OnceLock<&'static str>,
 }
 
 impl Tracing {
     /// What of values and messages spans may show now.
     fn shown(&self) -> Shown {
         Shown::new(self.captures_payloads, Arc::clone(&self.masker.lock()))
+    }
+
+    /// Says on the span of a request how it came.
+    fn describe_transport(&self, span: &mut Span) {
+        if let Some(transport) = self.transport.get() {
+            span.set_attribute(KeyValue::new(attributes::TRANSPORT, *transport));
+        }
     }
 }
 

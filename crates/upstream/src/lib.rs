@@ -29,5 +29,5 @@ pub use mcpgraph_mcp::client::{CallEvent, ClientInfo, Reaper, Reply};
 pub use mcpgraph_mcp::message::{Raw, RpcError, raw};
 pub use output::{NodeOutput, output_of};
 pub use spec::{ServerSpec, Target, UpstreamOptions};
-pub use status::{ServerState, ServerStatus};
+pub use status::{Peer, ServerState, ServerStatus};
 pub use upstreams::Upstreams;

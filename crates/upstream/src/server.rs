@@ -20,8 +20,8 @@ use crate::bounds::Bounds;
 use crate::catalogue::Catalogue;
 use crate::error::millis;
 use crate::health::{Admission, Health, Outcome};
-use crate::status::{ServerState, ServerStatus};
-use crate::{CallContext, Change, Changed, ServerSpec, UpstreamError, UpstreamOptions};
+use crate::status::{Peer, ServerState, ServerStatus};
+use crate::{CallContext, Change, Changed, ServerSpec, Target, UpstreamError, UpstreamOptions};
 
 /// One server.
 pub(crate) struct Server {
@@ -213,6 +213,18 @@ impl Server {
     }
 
     /// How it stands now; nothing is started or asked for that.
+    pub(crate) fn peer(&self) -> Peer {
+        let url = match &self.spec.target {
+            Target::Http(http) => Some(http.url.clone()),
+            Target::Stdio(_) => None,
+        };
+        let version = match &*self.slot.lock() {
+            Slot::Ready(connection) => Some(connection.version().as_str()),
+            Slot::Starting(_) | Slot::Idle => None,
+        };
+        Peer { url, version }
+    }
+
     pub(crate) fn status(&self) -> ServerStatus {
         let connection = match &*self.slot.lock() {
             Slot::Ready(connection) if !connection.is_closed() => Ok(connection.clone()),

@@ -13,6 +13,15 @@ pub struct ServerStatus {
     pub stderr: Option<String>,
 }
 
+/// Where a server is, and what is spoken with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its URL; none of a process of our own.
+    pub url: Option<String>,
+    /// The protocol version; none while there is no connection.
+    pub version: Option<&'static str>,
+}
+
 /// Whether a server runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerState {

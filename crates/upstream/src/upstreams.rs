@@ -20,7 +20,7 @@ use crate::catalogue::{ItemInfo, Kind, ToolInfo};
 use crate::error::millis;
 use crate::rounds::{MAX_ROUNDS, Questions};
 use crate::server::Server;
-use crate::status::ServerStatus;
+use crate::status::{Peer, ServerStatus};
 use crate::{
     CallContext, CallResult, Change, Changed, Reaper, Specs, UpstreamError, UpstreamOptions,
 };
@@ -78,6 +78,12 @@ impl Upstreams {
     /// How each server stands, in the order of the configuration. None is started for that.
     pub fn status(&self) -> Vec<ServerStatus> {
         self.servers.read().values().map(|server| server.status()).collect()
+    }
+
+    /// Where a server is, and what is spoken with it. It is not started for that.
+    pub fn peer(&self, server: &str) -> Option<Peer> {
+        let server = self.servers.read().get(server).cloned()?;
+        Some(server.peer())
     }
 
     /// How many calls wait for each server because `maxConcurrent` of them are under way.

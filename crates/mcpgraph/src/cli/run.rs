@@ -93,6 +93,7 @@ impl Show {
         let watch = Watch::start(history, &identity, false);
         block_on(Threads::One, async move {
             let product = McpGraph::new(file, graph, watch.instruments());
+            watch.show_queues(product.upstreams(), product.hooks());
             let (runtime, graph) = (product.runtime().clone(), Arc::clone(product.graph()));
             let home = AtHome {
                 served: move || Some((runtime.clone(), Arc::clone(&graph))),

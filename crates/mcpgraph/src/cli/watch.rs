@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcpgraph_journal::{Journal, JournalStatus};
 use mcpgraph_runtime::{DurableRuns, Hooks, Instruments, LiveRuns};
-use mcpgraph_telemetry::{Metrics, Reading, Traces};
+use mcpgraph_telemetry::{Metrics, Peer, Reading, Traces};
 use mcpgraph_upstream::Upstreams;
 
 use super::args::HistoryArgs;
@@ -38,6 +38,9 @@ impl Watch {
             tracing::warn!("runs are not traced: {error}");
             None
         });
+        if let Some(traces) = &traces {
+            traces.serves_over(shows);
+        }
         let shown = shows.then(|| Shown { metrics: Metrics::new(), live: LiveRuns::default() });
         if let Some(shown) = &shown {
             register(&shown.metrics, journal.as_ref(), traces.as_ref());
@@ -72,8 +75,15 @@ impl Watch {
         self.shown.as_ref()
     }
 
-    /// Shows how many calls and hooks wait.
+    /// Shows how many calls and hooks wait, and in traces where calls go.
     pub(super) fn show_queues(&self, upstreams: &Arc<Upstreams>, hooks: &Hooks) {
+        if let Some(traces) = &self.traces {
+            let upstreams = Arc::downgrade(upstreams);
+            traces.know_servers(move |server| {
+                let mcpgraph_upstream::Peer { url, version } = upstreams.upgrade()?.peer(server)?;
+                Some(Peer { url, protocol_version: version })
+            });
+        }
         let Some(Shown { metrics, .. }) = &self.shown else { return };
         // The metrics must not keep the servers.
         let upstreams = Arc::downgrade(upstreams);
@@ -151,7 +161,7 @@ fn register(metrics: &Metrics, journal: Option<&Arc<Journal>>, traces: Option<&T
         }
     }
     if let Some(traces) = traces {
-        let (waiting, dropped) = (traces.clone(), traces.clone());
+        let (waiting, dropped, lost) = (traces.clone(), traces.clone(), traces.clone());
         add(
             metrics,
             Reading::Gauge,
@@ -165,6 +175,13 @@ fn register(metrics: &Metrics, journal: Option<&Arc<Journal>>, traces: Option<&T
             "mcpgraph_spans_dropped_total",
             "Spans that found the queue full.",
             move || dropped.delivery().dropped as f64,
+        );
+        add(
+            metrics,
+            Reading::Counter,
+            "mcpgraph_spans_lost_total",
+            "Spans that the collector did not take.",
+            move || lost.delivery().refused as f64,
         );
     }
 }

@@ -23,6 +23,9 @@ pub(super) const METHOD: &str = "mcp.method.name";
 /// The method of every call of a tool.
 pub(super) const TOOLS_CALL: &str = "tools/call";
 pub(super) const PROTOCOL_VERSION: &str = "mcp.protocol.version";
+pub(super) const TRANSPORT: &str = "network.transport";
+pub(super) const SERVER_ADDRESS: &str = "server.address";
+pub(super) const SERVER_PORT: &str = "server.port";
 pub(super) const STATUS_CODE: &str = "rpc.response.status_code";
 pub(super) const ERROR_TYPE: &str = "error.type";
 pub(super) const EXCEPTION: &str = "exception";
@@ -31,6 +34,7 @@ pub(super) const EXCEPTION_MESSAGE: &str = "exception.message";
 
 pub(super) const RUN: &str = "mcpgraph.run.id";
 pub(super) const PARENT_RUN: &str = "mcpgraph.run.parent.id";
+pub(super) const WORKFLOW: &str = "mcpgraph.workflow";
 pub(super) const FACE: &str = "mcpgraph.face";
 pub(super) const CLIENT_NAME: &str = "mcpgraph.client.name";
 pub(super) const CLIENT_VERSION: &str = "mcpgraph.client.version";

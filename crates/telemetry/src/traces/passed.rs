@@ -10,26 +10,38 @@ use opentelemetry::trace::{Span as _, SpanBuilder, SpanContext, SpanKind, Status
 use opentelemetry_sdk::trace::Span;
 
 use super::attributes as key;
+use super::peers::Peers;
 use super::run::{Shown, Unrecorded, describe_origin, fail};
 use super::{Tracing, context};
 
 /// Begins the spans of a call; where it is not to be recorded, only its context is passed on.
 pub(super) fn observe(tracing: &Tracing, call: &PassStart<'_>) -> Box<dyn PassObserver> {
-    let begin = |tool: &str, kind, parent: &opentelemetry::Context| {
-        let builder = SpanBuilder::from_name(format!("{} {tool}", key::TOOLS_CALL))
+    let begin = |tool: &str, kind: SpanKind, parent: &opentelemetry::Context| {
+        let mut attributes = vec![
+            KeyValue::new(key::OPERATION, key::EXECUTE_TOOL),
+            key::bounded(key::TOOL_NAME, tool),
+        ];
+        let is_request = kind != SpanKind::Internal;
+        if is_request {
+            attributes.push(KeyValue::new(key::METHOD, key::TOOLS_CALL));
+        }
+        let what = if is_request { key::TOOLS_CALL } else { key::EXECUTE_TOOL };
+        let builder = SpanBuilder::from_name(format!("{what} {tool}"))
             .with_kind(kind)
             .with_start_time(call.at)
-            .with_attributes([
-                KeyValue::new(key::OPERATION, key::EXECUTE_TOOL),
-                key::bounded(key::TOOL_NAME, tool),
-                KeyValue::new(key::METHOD, key::TOOLS_CALL),
-            ]);
+            .with_attributes(attributes);
         tracing.tracer.build_with_context(builder, parent)
     };
     let parent = context::read(call.origin.trace.as_ref());
-    let mut outside = begin(call.tool, SpanKind::Server, &parent);
+    // Inside of a workflow it is not the client's request, which that speaks for.
+    let is_inside = call.origin.around.is_some();
+    let kind = if is_inside { SpanKind::Internal } else { SpanKind::Server };
+    let mut outside = begin(call.tool, kind, &parent);
     if !outside.is_recording() {
         return Box::new(Unrecorded::below(outside.span_context()));
+    }
+    if !is_inside {
+        tracing.describe_transport(&mut outside);
     }
     describe_origin(&mut outside, call.origin);
     let mut inside = begin(call.inner, SpanKind::Client, &context::below(outside.span_context()));
@@ -39,7 +51,8 @@ pub(super) fn observe(tracing: &Tracing, call: &PassStart<'_>) -> Box<dyn PassOb
         shown.json(span, call.arguments, (key::INPUT_SIZE, key::ARGUMENTS));
     }
     let context = inside.span_context().clone();
-    Box::new(Passed { spans: Some([inside, outside]), context, shown })
+    let (peers, server) = (tracing.peers.clone(), call.server.to_owned());
+    Box::new(Passed { spans: Some([inside, outside]), context, shown, peers, server })
 }
 
 /// A call that is recorded.
@@ -48,11 +61,16 @@ struct Passed {
     spans: Option<[Span; 2]>,
     context: SpanContext,
     shown: Shown,
+    peers: Peers,
+    server: String,
 }
 
 impl Passed {
     fn end(&mut self, conclude: impl Fn(&Shown, &mut Span, SystemTime)) {
         let time = SystemTime::now();
+        if let Some([inside, _]) = &mut self.spans {
+            self.peers.describe(inside, &self.server, &self.shown);
+        }
         for mut span in self.spans.take().into_iter().flatten() {
             conclude(&self.shown, &mut span, time);
             span.end_with_timestamp(time);

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use mcpgraph_engine::{Event, PauseReason, RunError, StepId};
 use mcpgraph_graph as graph;
-use mcpgraph_journal::{Face, Masker, Origin, TraceContext};
+use mcpgraph_journal::{Masker, Origin, TraceContext};
 use mcpgraph_runtime::{RunObserver, RunStart};
 use mcpgraph_value::Value;
 use opentelemetry::KeyValue;
@@ -14,40 +14,51 @@ use opentelemetry::trace::{Span as _, SpanBuilder, SpanContext, SpanKind, Status
 use opentelemetry_sdk::trace::{IdGenerator as _, RandomIdGenerator, SdkTracer, Span};
 
 use super::attributes as key;
+use super::peers::Peers;
+use super::request::{Part, name_after_request};
 use super::{Tracing, context};
 use crate::outline::{NodeOutline, Target, shortened};
-use crate::steps::OpenSteps;
+use crate::steps::{OpenStep, OpenSteps};
 
 /// Begins the span of a run; where it is not to be recorded, only its context is passed on.
 pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObserver> {
-    // What goes on over many requests is not the answer to one of them.
-    let is_mcp = run.origin.face == Face::Mcp && run.graph.is_some();
+    let part = Part::of(run);
     let name = run.tool;
-    let builder = if is_mcp {
-        SpanBuilder::from_name(format!("{} {name}", key::TOOLS_CALL)).with_kind(SpanKind::Server)
-    } else {
+    let builder = if part == Part::Inside {
         SpanBuilder::from_name(format!("{} {name}", key::EXECUTE_TOOL))
             .with_kind(SpanKind::Internal)
+    } else {
+        SpanBuilder::from_name(format!("{} {name}", key::TOOLS_CALL)).with_kind(SpanKind::Server)
     };
-    // The sampler sees these; what only spans need is added below.
-    let builder = builder.with_start_time(run.at).with_attributes([
-        KeyValue::new(key::OPERATION, key::EXECUTE_TOOL),
-        key::text(key::TOOL_NAME, name),
-    ]);
+    let mut builder = builder.with_start_time(run.at);
+    if part != Part::Around {
+        // The sampler sees these; what only spans need is added below.
+        builder = builder.with_attributes([
+            KeyValue::new(key::OPERATION, key::EXECUTE_TOOL),
+            key::text(key::TOOL_NAME, name),
+        ]);
+    }
     let parent = context::read(run.origin.trace.as_ref());
     let mut span = tracing.tracer.build_with_context(builder, &parent);
     if !span.is_recording() {
         return Box::new(Unrecorded::below(span.span_context()));
     }
-    if is_mcp {
-        span.set_attribute(KeyValue::new(key::METHOD, key::TOOLS_CALL));
+    match part {
+        Part::Call => span.set_attribute(KeyValue::new(key::METHOD, key::TOOLS_CALL)),
+        Part::Around => span.set_attribute(key::text(key::WORKFLOW, name)),
+        Part::Inside => {}
+    }
+    if part != Part::Inside {
+        tracing.describe_transport(&mut span);
     }
     describe(&mut span, run);
     Box::new(Recorded {
         tracer: tracing.tracer.clone(),
         shown: tracing.shown(),
+        peers: tracing.peers.clone(),
         context: span.span_context().clone(),
         span: Some(span),
+        is_around: part == Part::Around,
         steps: OpenSteps::new(run, tracing.outlines.of(run)),
         clock: Clock { began: run.at, paused: Duration::ZERO, latest: Duration::ZERO },
     })
@@ -112,9 +123,12 @@ fn unrecorded_context(span: &SpanContext) -> SpanContext {
 struct Recorded {
     tracer: SdkTracer,
     shown: Shown,
+    peers: Peers,
     context: SpanContext,
     /// None once the run has ended.
     span: Option<Span>,
+    /// Whether it is a workflow that speaks for the request.
+    is_around: bool,
     steps: OpenSteps<StepSpan>,
     clock: Clock,
 }
@@ -131,6 +145,8 @@ pub(super) struct Shown {
 struct StepSpan {
     span: Span,
     retries: u32,
+    /// The server whose tool is called.
+    server: Option<Arc<str>>,
     /// Whether it is a tool that is executed, for which payloads have names of their own.
     is_tool: bool,
 }
@@ -157,6 +173,9 @@ impl RunObserver for Recorded {
         match event {
             Event::Started { input, .. } => {
                 if let Some(span) = &mut self.span {
+                    if self.is_around {
+                        name_after_request(span, input);
+                    }
                     self.shown.payload(span, input, (key::INPUT_SIZE, key::ARGUMENTS));
                 }
             }
@@ -165,7 +184,7 @@ impl RunObserver for Recorded {
                 self.step_started(event, began);
             }
             Event::StepFinished { step, output, edge, .. } => {
-                let Some(mut step) = self.steps.end(*step) else { return };
+                let Some(mut step) = self.ended(*step) else { return };
                 let key = if step.own.is_tool { key::RESULT } else { key::OUTPUT };
                 if let Some(edge) = edge {
                     step.own.span.set_attribute(key::text(key::ROUTE, edge));
@@ -174,7 +193,7 @@ impl RunObserver for Recorded {
                 step.own.finish(None, time);
             }
             Event::StepFailed { step, error, edge, .. } => {
-                let Some(mut step) = self.steps.end(*step) else { return };
+                let Some(mut step) = self.ended(*step) else { return };
                 if let Some(edge) = edge {
                     step.own.span.set_attribute(key::text(key::ROUTE, edge));
                 }
@@ -265,12 +284,29 @@ impl Recorded {
             let parent = context::below(container.unwrap_or(run));
             let span = tracer.build_with_context(builder, &parent);
             let target = beginning.outline.and_then(|outline| outline.target.as_ref());
-            StepSpan { span, retries: 0, is_tool: target.is_some() }
+            let server = match target {
+                Some(Target::Outside(graph::Target::Tool { server, .. }))
+                    if !beginning.is_recalled =>
+                {
+                    Some(Arc::clone(server))
+                }
+                _ => None,
+            };
+            StepSpan { span, retries: 0, server, is_tool: target.is_some() }
         });
         if let (Some(input), Some(step)) = (input, self.steps.get_mut(*step)) {
             let key = if step.own.is_tool { key::ARGUMENTS } else { key::INPUT };
             self.shown.payload(&mut step.own.span, input, (key::INPUT_SIZE, key));
         }
+    }
+
+    /// A step that has ended. By now there is a connection to the server that it called.
+    fn ended(&mut self, step: StepId) -> Option<OpenStep<StepSpan>> {
+        let mut step = self.steps.end(step)?;
+        if let Some(server) = step.own.server.take() {
+            self.peers.describe(&mut step.own.span, &server, &self.shown);
+        }
+        Some(step)
     }
 
     /// Something that is about the run as a whole.
@@ -377,6 +413,11 @@ impl Shown {
         if self.payloads {
             span.set_attribute(key::bounded(key, &self.masker.json_text(&payload.to_json())));
         }
+    }
+
+    /// A text that may hold a secret.
+    pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.masker.message(text)
     }
 
     pub(super) fn error<'e>(&self, error: &'e RunError) -> Cow<'e, RunError> {

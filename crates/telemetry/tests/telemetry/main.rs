@@ -7,6 +7,7 @@ mod compile;
 #[path = "../../../runtime/tests/support/scripted.rs"]
 mod scripted;
 
+mod around;
 mod by_hand;
 mod collector;
 mod delivery;
