@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mcpgraph_diagnostics::suggest::did_you_mean;
 use mcpgraph_engine::PauseReason;
 use mcpgraph_expr::JsonLogic;
 use mcpgraph_value::{Map, Value};
@@ -22,6 +23,25 @@ impl Unclear {
     }
 }
 
+/// Refuses what is not an object, and members that nobody reads: a name that is misspelt would
+/// leave its value out, and something else be done than was asked for.
+pub fn only_known(value: &Value, what: &str, known: &[&str]) -> Result<(), Unclear> {
+    let Value::Object(members) = value else {
+        return Err(Unclear(format!("{what} must be an object")));
+    };
+    let Some(stray) = members.keys().find(|key| !known.contains(&&***key)) else { return Ok(()) };
+    let hint = did_you_mean(stray, known.iter().copied()).unwrap_or_else(|| match known {
+        [] => "there is nothing to say in it".to_owned(),
+        known => format!("there are {}", known.join(", ")),
+    });
+    Err(Unclear(format!("`{stray}` is not known in {what}; {hint}")))
+}
+
+/// A member that is there; null is as good as none.
+fn given<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    value.get(key).filter(|given| !matches!(given, Value::Null))
+}
+
 impl Breakpoint {
     /// Reads a list of breakpoints: `{node, when, condition, hits}` each. Nothing is none.
     pub fn read_all(list: Option<&Value>) -> Result<Vec<Self>, Unclear> {
@@ -38,16 +58,17 @@ impl Breakpoint {
     }
 
     fn read(value: &Value) -> Result<Self, Unclear> {
+        only_known(value, "a breakpoint", &["node", "when", "condition", "hits"])?;
         let node = value
             .get("node")
             .and_then(Value::as_str)
             .ok_or_else(|| Unclear::new("a breakpoint needs a `node`"))?;
-        let when = match value.get("when").map(Value::as_str) {
+        let when = match given(value, "when").map(Value::as_str) {
             None | Some(Some("before")) => When::Before,
             Some(Some("after")) => When::After,
             Some(_) => return Err(Unclear::new("`when` is `before` or `after`")),
         };
-        let hits = match value.get("hits") {
+        let hits = match given(value, "hits") {
             None => 1,
             Some(hits) => hits
                 .as_i64()
@@ -55,7 +76,7 @@ impl Breakpoint {
                 .filter(|hits| *hits > 0)
                 .ok_or_else(|| Unclear::new("`hits` is a whole number from 1"))?,
         };
-        let condition = value.get("condition").map(|rule| {
+        let condition = given(value, "condition").map(|rule| {
             JsonLogic::compile(rule).map(Arc::new).map_err(|errors| {
                 let errors = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
                 Unclear(format!("the condition of the breakpoint at `{node}`: {errors}"))
@@ -125,9 +146,16 @@ mod tests {
         };
         assert_eq!(read(r#"[{"node":"a"},{"node":"a","when":"after","hits":3}]"#), Ok(2));
         assert_eq!(read("null"), Ok(0));
+        assert_eq!(read(r#"[{"node":"a","when":null,"hits":null,"condition":null}]"#), Ok(1));
         for (json, part) in [
             ("{}", "a list"),
             ("[{}]", "`node`"),
+            ("[7]", "a breakpoint must be an object"),
+            (
+                r#"[{"node":"a","hit":1}]"#,
+                "`hit` is not known in a breakpoint; did you mean `hits`?",
+            ),
+            (r#"[{"node":"a","line":1}]"#, "there are node, when, condition, hits"),
             (r#"[{"node":"a","when":"during"}]"#, "`when`"),
             (r#"[{"node":"a","hits":0}]"#, "`hits`"),
             (r#"[{"node":"a","condition":{"grater":[1,2]}}]"#, "breakpoint at `a`"),

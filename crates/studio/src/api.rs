@@ -15,7 +15,7 @@ use mcpgraph_gateway::Gateway;
 use mcpgraph_graph::Graph;
 use mcpgraph_journal::{Journal, RunId, RunSummary};
 use mcpgraph_mcp::server::Guard;
-use mcpgraph_runtime::{DebugSessions, LiveRuns};
+use mcpgraph_runtime::{DebugSessions, LiveRuns, only_known};
 use mcpgraph_telemetry::Metrics;
 use mcpgraph_toolkit::Documents;
 use mcpgraph_upstream::Upstreams;
@@ -176,6 +176,13 @@ pub(crate) async fn body(body: Body) -> Result<Value, Problem> {
         std::str::from_utf8(&bytes).map_err(|_| Problem::invalid("the body is not UTF-8"))?;
     Value::from_json(text)
         .map_err(|error| Problem::invalid(format!("the body is not JSON: {error}")))
+}
+
+/// The body of a request as an object that has no members but these.
+pub(crate) async fn fields(sent: Body, known: &[&str]) -> Result<Value, Problem> {
+    let sent = body(sent).await?;
+    only_known(&sent, "the body", known)?;
+    Ok(sent)
 }
 
 impl Shared {

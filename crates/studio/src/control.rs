@@ -27,7 +27,7 @@ type Answer = Result<Response, Problem>;
 
 /// Starts a run, under a debugger if it is to be paused or has breakpoints.
 pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answer {
-    let body = api::body(body).await?;
+    let body = api::fields(body, &["tool", "arguments", "paused", "breakpoints"]).await?;
     let name = body
         .get("tool")
         .and_then(Value::as_str)
@@ -38,17 +38,22 @@ pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answ
         .tool(name)
         .cloned()
         .ok_or_else(|| Problem::not_found(format!("there is no tool `{name}`")))?;
-    let input = match body.get("arguments") {
-        None | Some(Value::Null) => Value::object(Map::new()),
-        Some(arguments @ Value::Object(_)) => arguments.clone(),
-        Some(_) => return Err(Problem::invalid("`arguments` must be an object")),
-    };
+    let input = arguments(&body)?.unwrap_or_else(|| Value::object(Map::new()));
     let control = Control::read(&body, Some((offer.graph(), &tool)))?;
     let call = Execution {
         origin: Origin { face: Face::Http, ..Origin::default() },
         ..Execution::new(Arc::clone(offer.graph()), tool, input)
     };
     Ok(begin(&shared, offer, call, None, control, Map::new()))
+}
+
+/// The arguments that a request gives to a run.
+pub(crate) fn arguments(body: &Value) -> Result<Option<Value>, Problem> {
+    match body.get("arguments") {
+        None | Some(Value::Null) => Ok(None),
+        Some(arguments @ Value::Object(_)) => Ok(Some(arguments.clone())),
+        Some(_) => Err(Problem::invalid("`arguments` must be an object")),
+    }
 }
 
 /// How a run is to be controlled from its beginning.
@@ -138,7 +143,7 @@ pub(crate) async fn join(
     body: Body,
 ) -> Answer {
     let run = run_id(&id)?;
-    let body = api::body(body).await?;
+    let body = api::fields(body, &["paused", "breakpoints"]).await?;
     let of = executed(&shared, run).await;
     let of = of.as_ref().map(|(offer, tool)| (&**offer.graph(), &**tool));
     let Control { pauses, breakpoints } = Control::read(&body, of)?;
@@ -170,8 +175,10 @@ pub(crate) async fn state(State(shared): State<Arc<Shared>>, Path(id): Path<Stri
 pub(crate) async fn go(
     State(shared): State<Arc<Shared>>,
     Path((id, how)): Path<(String, String)>,
+    body: Body,
 ) -> Answer {
     let run = run_id(&id)?;
+    api::fields(body, &[]).await?;
     let debugger = held(&shared, run)?;
     let how = Move::from_name(&how).ok_or_else(|| {
         let known = Move::NAMES.map(|(name, _)| name).join(", ");
@@ -187,7 +194,11 @@ pub(crate) async fn set_breakpoints(
     body: Body,
 ) -> Answer {
     let run = run_id(&id)?;
-    let body = api::body(body).await?;
+    let body = api::fields(body, &["breakpoints"]).await?;
+    // Nothing is a list of none only where it is said: this takes all breakpoints away.
+    if !matches!(body.get("breakpoints"), Some(Value::Array(_))) {
+        return Err(Problem::invalid("`breakpoints` must be the list of all breakpoints"));
+    }
     let debugger = held(&shared, run)?;
     let of = executed(&shared, run).await;
     let of = of.as_ref().map(|(offer, tool)| (&**offer.graph(), &**tool));
@@ -224,12 +235,16 @@ pub(crate) async fn set_output(
     body: Body,
 ) -> Answer {
     let run = run_id(&id)?;
-    let body = api::body(body).await?;
+    let body = api::fields(body, &["output", "scope"]).await?;
     let output = body
         .get("output")
         .cloned()
         .ok_or_else(|| Problem::invalid("`output` must be the value to put there"))?;
-    let scope = body.get("scope").and_then(Value::as_str).map(scope).transpose()?;
+    let scope = match body.get("scope") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(path)) => Some(scope(path)?),
+        Some(_) => return Err(Problem::invalid("`scope` must be a path such as \"3.2\"")),
+    };
     let debugger = held(&shared, run)?;
     debugger
         .set_output(scope, node.into(), output)

@@ -17,9 +17,12 @@ use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
 use crate::api::{self, Shared, run_id};
-use crate::control::{Control, begin};
+use crate::control::{Control, arguments, begin};
 use crate::extract::Path;
 use crate::problem::{Problem, answer};
+
+/// What a request to go on from a run may say.
+const FIELDS: [&str; 5] = ["from", "changes", "arguments", "paused", "breakpoints"];
 
 /// A new run that has not begun.
 struct Prepared {
@@ -45,7 +48,7 @@ pub(crate) async fn fork(
     Path(id): Path<String>,
     body: Body,
 ) -> Result<Response, Problem> {
-    let body = api::body(body).await?;
+    let body = api::fields(body, &FIELDS).await?;
     let Prepared { offer, tool, parent, beginning, said } = prepare(&shared, &id, &body).await?;
     let control = Control::read(&body, Some((offer.graph(), &tool)))?;
     let origin = Origin { face: Face::Http, parent: Some(parent), ..Origin::default() };
@@ -65,7 +68,7 @@ pub(crate) async fn effects(
     Path(id): Path<String>,
     body: Body,
 ) -> Result<Response, Problem> {
-    let body = api::body(body).await?;
+    let body = api::fields(body, &FIELDS).await?;
     let prepared = prepare(&shared, &id, &body).await?;
     let effects = match &prepared.beginning {
         Beginning::Anew(input) => {
@@ -127,7 +130,7 @@ async fn prepare(shared: &Shared, id: &str, body: &Value) -> Result<Prepared, Pr
         }
         Some(_) => return Err(Problem::invalid("`changes` must be {node: output}")),
     };
-    let given = body.get("arguments").filter(|given| !matches!(given, Value::Null)).cloned();
+    let given = arguments(body)?;
     if given.is_some() && (from > 0 || !changes.is_empty()) {
         let message = "other `arguments` begin the run anew: leave out `from` and `changes`";
         return Err(Problem::invalid(message));

@@ -13,7 +13,7 @@ use mcpgraph_journal::Question;
 use mcpgraph_runtime::{Questions, Refused, Reply};
 use mcpgraph_value::{Map, Value};
 
-use crate::api::{Shared, body};
+use crate::api::{Shared, fields};
 use crate::extract::Path;
 use crate::problem::{Problem, json};
 
@@ -30,7 +30,7 @@ pub(crate) async fn answer(
     Path(id): Path<String>,
     content: Body,
 ) -> Result<Response, Problem> {
-    let content = body(content).await?;
+    let content = fields(content, &["answer", "decline"]).await?;
     let id = id.parse().map_err(|_| refused(&Refused::Unknown))?;
     let reply = match (content.get("answer"), content.get("decline")) {
         (Some(answer @ Value::Object(_)), None) => Reply::Answer(answer.clone()),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod control;
 mod going_on;
 mod graphs;
 mod pages;
