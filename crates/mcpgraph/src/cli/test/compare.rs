@@ -64,8 +64,10 @@ fn no_mock(unanswered: &Unanswered) -> Finding {
     details.extend([
         "add an answer to `mocks` of the test:".to_owned(),
         format!("  {node}: {{ output: … }}"),
-        "or let calls without a mock go to the servers with `live: true`".to_owned(),
     ]);
+    if unanswered.can_be_live {
+        details.push("or let calls without a mock go to the servers with `live: true`".to_owned());
+    }
     let title = format!("node `{node}` calls {target} with {args}, for which there is no mock");
     Finding { title, details }
 }

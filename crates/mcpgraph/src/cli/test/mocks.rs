@@ -45,6 +45,8 @@ pub(super) struct Unanswered {
     pub(super) call: MadeCall,
     /// The arguments that there are answers for.
     pub(super) answered: Vec<Value>,
+    /// Whether something outside of the test could answer it: nobody is there to be asked.
+    pub(super) can_be_live: bool,
 }
 
 /// The tools of one run.
@@ -102,14 +104,15 @@ impl Mocks {
         })
     }
 
-    fn unanswered(&self, call: MadeCall) -> Unanswered {
+    fn unanswered(&self, call: MadeCall, target: &Target) -> Unanswered {
         let layers = self.layers.lock();
         let queues = layers.iter().flat_map(|layer| {
             [&*call.node, &call.target].into_iter().filter_map(|of| layer.get(of))
         });
         let answers = queues.flat_map(|queue| &queue.answers);
         let answered = answers.filter_map(|answer| answer.args.clone()).collect();
-        Unanswered { call, answered }
+        let can_be_live = !matches!(target, Target::Ask(_));
+        Unanswered { call, answered, can_be_live }
     }
 }
 
@@ -131,7 +134,7 @@ impl Effects for Mocks {
             (Some(Reply::Pending), _) => std::future::pending().await,
             (None, Some(live)) => live.call(call).await,
             (None, None) => {
-                let unanswered = self.unanswered(made);
+                let unanswered = self.unanswered(made, &call.call.target);
                 self.seen.lock().unanswered.get_or_insert(unanswered);
                 self.stop.cancel();
                 std::future::pending().await

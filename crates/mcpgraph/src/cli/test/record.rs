@@ -37,15 +37,15 @@ pub(super) fn record(id: &str, args: &TestArgs, history: &HistoryArgs) -> anyhow
         return Ok(Exit::Failure);
     }
     let path = args.output.as_deref().unwrap_or(Path::new(NO_FILE));
-    let draft = match args.output.as_deref().filter(|path| path.exists()) {
-        Some(path) => match load::read(path) {
-            Ok(source) => Draft::Existing(source),
-            Err(diagnostics) => {
-                output::diagnostics(&diagnostics);
-                return Ok(Exit::of(&diagnostics));
-            }
-        },
-        None => Draft::New { graph: relative(path, &args.files.files()?.graph) },
+    let existing = args.output.as_deref().filter(|path| path.exists()).map(load::read);
+    let draft = match existing {
+        Some(Ok(source)) if !source.text().trim().is_empty() => Draft::Existing(source),
+        Some(Err(diagnostics)) => {
+            output::diagnostics(&diagnostics);
+            return Ok(Exit::of(&diagnostics));
+        }
+        // A file with nothing in it is as good as none.
+        _ => Draft::New { graph: relative(path, &args.files.files()?.graph) },
     };
     let recording = match Recording::of_run(&journal, &id.to_string()) {
         Ok(recording) => recording,
@@ -150,7 +150,16 @@ fn tests(file: &TestFile) -> Vec<Value> {
 fn insert(file: &TestFile, case: &Value) -> Option<String> {
     let text = file.source.text();
     let list: &Tree = &file.tree.get("tests")?.value;
-    let first = list.items().first()?.span.start;
+    let Some(first) = list.items().first() else {
+        let brackets = text.get(list.span.start..list.span.end)?;
+        let is_empty = brackets.strip_prefix('[')?.strip_suffix(']')?.trim().is_empty();
+        let (before, after) = (&text[..list.span.start], &text[list.span.end..]);
+        // The list takes the lines behind that of its key; what followed on it stays there.
+        let (rest, after) = after.split_once('\n').unwrap_or((after, ""));
+        let key = before.trim_end_matches(' ');
+        return is_empty.then(|| format!("{key}{rest}\n{}{after}", yaml::list_item(case, 2)));
+    };
+    let first = first.span.start;
     let line_start = text[..first].rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let lead = &text[line_start..first];
     // The dash stands alone before the first test.

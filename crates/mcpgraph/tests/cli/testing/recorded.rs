@@ -149,8 +149,19 @@ fn a_test_is_added_without_touching_the_others() {
     let told = place.fails(&["test", "--record", &run, "-o", "own.test.yaml", "--name", "second"]);
     assert!(told.contains("MG0127"), "{told}");
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    // A list with nothing in it is one to begin with, and so is a file.
+    for empty in [&*format!("graph: {graph}\ntests: []  # none yet\nx-note: kept\n"), "\n"] {
+        fs::write(&file, empty).unwrap();
+        place.works(&["test", "--record", &run, "-g", &graph, "-o", "own.test.yaml"]);
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text.contains("tests:  # none yet\n  - "), empty.contains("note"), "{text}");
+        assert_eq!(text.contains("\nx-note: kept\n"), empty.contains("note"), "{text}");
+        let said = place.works(&["test", "own.test.yaml"]);
+        assert!(said.ends_with("1 passed, 0 failed\n"), "{said}");
+    }
     // Lists in brackets are left to their author.
-    fs::write(&file, format!("graph: {graph}\ntests: []\n")).unwrap();
+    let inline = "[{ name: a, tool: sum_to_n, input: { n: 1 }, expect: { result: { sum: 1 } } }]";
+    fs::write(&file, format!("graph: {graph}\ntests: {inline}\n")).unwrap();
     let told = place.fails(&["test", "--record", &run, "-o", "own.test.yaml"]);
     assert!(told.contains("not a list with dashes"), "{told}");
 }
