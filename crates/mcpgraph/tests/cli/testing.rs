@@ -9,7 +9,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::product::{command, repository};
+use crate::product::{beside, command, repository};
 
 #[test]
 fn the_tests_among_the_examples_pass() {
@@ -47,6 +47,20 @@ fn a_live_test_calls_the_servers() {
     let output = command().arg("test").arg(path).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Nobody is there to be asked, so that a mock is all that helps.
+#[test]
+fn a_question_without_a_mock_is_not_said_to_work_live() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = beside("graphs/asking.yaml");
+    let path = folder.path().join("ask.test.yaml");
+    let graph = graph.display();
+    let test = "{ name: asks, tool: hurry, expect: { result: 1 } }";
+    fs::write(&path, format!("graph: {graph}\ntests:\n  - {test}\n")).unwrap();
+    let output = command().arg("test").arg(path).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("add an answer to `mocks`") && !said.contains("live"), "{said}");
 }
 
 /// Reports come in the order of the file, however long each test takes and however many run.
