@@ -153,13 +153,16 @@ impl Debugger {
         self.ask(|reply| Command::Context(scope, reply)).await
     }
 
-    /// Puts another value in the place of a node's latest output.
+    /// Puts another value in the place of a node's latest output, while the run stands still.
     pub async fn set_output(
         &self,
         scope: Option<StepPath>,
         node: Arc<str>,
         output: Value,
     ) -> Result<(), NotChanged> {
+        if self.state() == DebugState::Running {
+            return Err(NotChanged::Running);
+        }
         let command = |reply| Command::SetOutput { scope, node, output, reply };
         self.ask(command).await.unwrap_or(Err(NotChanged::Ended))
     }

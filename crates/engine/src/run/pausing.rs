@@ -28,6 +28,8 @@ pub struct Upcoming {
 pub enum NotChanged {
     /// The run has ended.
     Ended,
+    /// The run goes on, and what is changed might be used already.
+    Running,
     /// There is no such body at work.
     NoScope(StepPath),
     /// The node has no output in this body.
@@ -258,6 +260,7 @@ impl fmt::Display for NotChanged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ended => f.write_str("the run has ended"),
+            Self::Running => f.write_str("the run goes on; pause it first"),
             Self::NoScope(path) => write!(f, "nothing is under way at `{path}`"),
             Self::NoOutput(node) => write!(f, "node `{node}` has no output here yet"),
             Self::TooLarge(why) => f.write_str(why),
