@@ -32,6 +32,8 @@ struct Inner {
     closing: CancellationToken,
     /// Counts ends of runs and messages.
     news: watch::Sender<u64>,
+    /// Whether it is looked for runs that another process has cancelled.
+    is_heeding: Mutex<bool>,
 }
 
 impl Local {
@@ -53,6 +55,7 @@ impl Local {
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
             news: watch::Sender::new(0),
+            is_heeding: Mutex::new(false),
         }))
     }
 }
@@ -178,12 +181,47 @@ impl Inner {
     /// Executes a run, unless that is under way or the process ends.
     fn execute(self: &Arc<Self>, run: RunId, input: Value) {
         let Some((entered, course)) = self.executions.enter(run) else { return };
+        if self.shelf.is_file() && !std::mem::replace(&mut *self.is_heeding.lock(), true) {
+            self.tasks.spawn(Arc::clone(self).heed_others());
+        }
         let inner = Arc::clone(self);
         self.tasks.spawn(async move {
             inner.to_its_end(run, input, course).await;
             drop(entered);
             inner.tell();
         });
+    }
+
+    /// Stops the runs that another process has cancelled, for as long as any are executed here.
+    async fn heed_others(self: Arc<Self>) {
+        loop {
+            tokio::select! {
+                () = self.closing.cancelled() => return,
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+            let running = {
+                let mut is_heeding = self.is_heeding.lock();
+                let running = self.executions.runs();
+                *is_heeding = !running.is_empty();
+                running
+            };
+            if running.is_empty() {
+                return;
+            }
+            if let Err(error) = self.stop_cancelled(running).await {
+                tracing::debug!(%error, "it cannot be seen whether durable runs were cancelled");
+            }
+        }
+    }
+
+    async fn stop_cancelled(&self, running: Vec<RunId>) -> Result<(), DurableError> {
+        let pending = self.shelf.pending().await?;
+        for run in running.into_iter().filter(|run| !pending.contains(run)) {
+            if let Standing::Ended(Ended::Cancelled) = self.shelf.look(run).await? {
+                self.executions.stop(run, Stopped::Cancelled);
+            }
+        }
+        Ok(())
     }
 
     async fn to_its_end(self: &Arc<Self>, run: RunId, input: Value, course: Course) {

@@ -91,6 +91,14 @@ impl Shelf {
         Ok(with(journal, move |journal| journal.take_over(&runs)).await?.into_iter().collect())
     }
 
+    /// The runs of this process that have not ended.
+    pub(crate) async fn pending(&self) -> Result<HashSet<RunId>, DurableError> {
+        match self {
+            Self::Memory(memory) => Ok(memory.lock().pending.keys().copied().collect()),
+            Self::File(journal) => Ok(with(journal, Journal::pending_runs).await?),
+        }
+    }
+
     pub(crate) async fn look(&self, run: RunId) -> Result<Standing, DurableError> {
         match self {
             Self::Memory(memory) => {

@@ -165,6 +165,16 @@ impl Journal {
         })
     }
 
+    /// The runs of this process that have not ended.
+    pub fn pending_runs(&self) -> Result<HashSet<RunId>, JournalError> {
+        let sql = "SELECT run FROM durable_runs WHERE status = 'pending' AND owner = ?1";
+        self.read(|connection| {
+            let all = connection
+                .all(sql, bound![&**self.name()], |row| Ok(RunId::from_bytes(row.get(0)?)))?;
+            Ok(all.into_iter().collect())
+        })
+    }
+
     /// The runs of processes that are gone.
     pub fn left_runs(&self) -> Result<Vec<KeptRun>, JournalError> {
         self.on_shelf(|connection| {
