@@ -166,7 +166,7 @@ impl Drive<'_> {
     /// Sees whether somebody wants something of a run that has a lot to do.
     fn look_up(&mut self) {
         if self.cancel.is_cancelled() {
-            self.run.cancel(ending::why_cancelled(), self.clock.now());
+            self.run.cancel(self.why_cancelled(), self.clock.now());
         }
         if let Some(entered) = &mut self.entered
             && let Ok(session) = entered.joining.try_recv()
@@ -186,7 +186,7 @@ impl Drive<'_> {
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => {
-                self.run.cancel(ending::why_cancelled(), self.clock.now());
+                self.run.cancel(self.why_cancelled(), self.clock.now());
             }
             Some((task, outcome)) = work.running.next(), if !work.running.is_empty() => {
                 // What was stopped says nothing; the step may be at its next attempt by now.
@@ -210,6 +210,12 @@ impl Drive<'_> {
                 self.run.tick(self.clock.now());
             }
         }
+    }
+
+    /// Why the run is cancelled. Of a durable one nobody says who asked for that.
+    pub(crate) fn why_cancelled(&self) -> &'static str {
+        let is_stopped = self.entered.as_ref().is_some_and(Entered::is_stopped);
+        ending::why_cancelled(is_stopped || self.durably.is_some())
     }
 
     /// Tells whoever waits what the run came to, if only calls that nothing waits for go on.

@@ -171,6 +171,16 @@ impl DurableRuns {
         }
     }
 
+    /// Ends a run that is under way, wherever it is executed; false if it has ended before. Another
+    /// process hears of it within a second or two.
+    pub async fn stop(&self, run: RunId) -> Result<bool, DurableError> {
+        let is_under_way = self.engine.look(run).await?.is_none();
+        if is_under_way {
+            self.engine.cancel(run).await?;
+        }
+        Ok(is_under_way)
+    }
+
     /// Executes a call to its end, wherever it ends. The caller's leaving cancels the run, wherever
     /// it is executed by then, and unless it goes on without this process.
     pub(crate) async fn execute(&self, runtime: &Runtime, mut execution: Execution) -> Finished {

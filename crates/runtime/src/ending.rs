@@ -10,10 +10,12 @@ pub fn process_ends() {
     ENDING.store(true, Ordering::Release);
 }
 
-/// What a run that is cancelled now is told.
-pub(crate) fn why_cancelled() -> &'static str {
+/// What a run that is cancelled now is told; whether somebody else than its caller may have done it.
+pub(crate) fn why_cancelled(is_stopped: bool) -> &'static str {
     if ENDING.load(Ordering::Acquire) {
         "mcpgraph was told to end before the call was done; call again"
+    } else if is_stopped {
+        "the run was stopped"
     } else {
         "the caller cancelled the call"
     }

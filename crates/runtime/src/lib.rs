@@ -13,6 +13,7 @@ mod commands;
 mod control;
 mod debug;
 mod debugging;
+mod drain;
 mod drive;
 mod durable;
 mod effects;
@@ -37,13 +38,14 @@ pub use asking::{Asker, Questions, Refused, Reply};
 pub use caller::{Caller, Silent};
 pub use control::{MAX_BREAKPOINTS, Unclear, only_known};
 pub use debug::{Breakpoint, DebugSession, DebugState, Debugger, Move, RunEnded, When};
+pub use drain::{Drain, UnderWay};
 pub use durable::{Definition, DurableRuns, Home};
 pub use effects::{EffectCall, Effects, Said, World, Wrapped};
 pub use ending::process_ends;
 pub use execution::Execution;
 pub use finished::{FailedStep, Finished};
 pub use hooks::Hooks;
-pub use live::LiveRuns;
+pub use live::{LiveRuns, Unreached};
 pub use mcpgraph_durable::DurableError;
 pub use observe::{
     Instruments, Observer, PassObserver, PassStart, RunObserver, RunStart, trace_id,

@@ -1,15 +1,52 @@
+//! The runs under way, for those who come from outside to debug or to stop one.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcpgraph_journal::RunId;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::{Breakpoint, DebugSession, Debugger};
 
-/// The runs under way that a debugger may join. One that is only announced has no place to join.
+/// The runs under way that a debugger may join, and that anybody may stop.
 #[derive(Clone, Default)]
-pub struct LiveRuns(Arc<Mutex<HashMap<RunId, Option<mpsc::Sender<DebugSession>>>>>);
+pub struct LiveRuns(Arc<Mutex<HashMap<RunId, Place>>>);
+
+/// Where a run can be reached.
+#[derive(Default)]
+struct Place {
+    door: Door,
+    /// Ends the run; none before it has begun.
+    stop: Option<CancellationToken>,
+    is_stopped: bool,
+}
+
+/// How debuggers join.
+#[derive(Default)]
+enum Door {
+    /// The run is only announced.
+    #[default]
+    NotYet,
+    /// The run is durable.
+    Closed,
+    Open(mpsc::Sender<DebugSession>),
+}
+
+/// Why a run was not reached; it reads on from the run's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreached {
+    /// It is not under way in this process.
+    #[error("is not under way")]
+    Absent,
+    /// It is durable, and whoever debugs decides what comes next, which nobody could repeat.
+    #[error("is durable, and cannot be debugged while it is under way; it can be stopped")]
+    Durable,
+    /// It has not begun, or somebody else is just about to join it.
+    #[error("is about to begin, or somebody else is about to debug it; ask again")]
+    Busy,
+}
 
 /// A run among those under way, until this is dropped.
 pub(crate) struct Entered {
@@ -17,15 +54,42 @@ pub(crate) struct Entered {
     id: RunId,
     /// The debuggers that join.
     pub(crate) joining: mpsc::Receiver<DebugSession>,
+    /// Fires when the caller gives up, or somebody stops the run.
+    pub(crate) cancel: CancellationToken,
 }
 
 impl LiveRuns {
-    /// Takes control of a run that is under way; none if it is not, or if somebody else is just
-    /// about to. Whoever controlled it before no longer does.
-    pub fn join(&self, run: RunId, pauses: bool, breakpoints: Vec<Breakpoint>) -> Option<Debugger> {
+    /// Takes control of a run that is under way. Whoever controlled it before no longer does.
+    pub fn join(
+        &self,
+        run: RunId,
+        pauses: bool,
+        breakpoints: Vec<Breakpoint>,
+    ) -> Result<Debugger, Unreached> {
         let (debugger, session) = Debugger::new(pauses, breakpoints);
-        self.0.lock().get(&run)?.as_ref()?.try_send(session).ok()?;
-        Some(debugger)
+        match &self.0.lock().get(&run).ok_or(Unreached::Absent)?.door {
+            Door::NotYet => Err(Unreached::Busy),
+            Door::Closed => Err(Unreached::Durable),
+            Door::Open(sender) => {
+                sender.try_send(session).map_err(|_| Unreached::Busy)?;
+                Ok(debugger)
+            }
+        }
+    }
+
+    /// Ends a run that is under way, and does not wait for that. The engine of durable runs ends
+    /// those.
+    pub fn stop(&self, run: RunId) -> Result<(), Unreached> {
+        let mut runs = self.0.lock();
+        let place = runs.get_mut(&run).ok_or(Unreached::Absent)?;
+        if matches!(place.door, Door::Closed) {
+            return Err(Unreached::Durable);
+        }
+        place.is_stopped = true;
+        if let Some(stop) = &place.stop {
+            stop.cancel();
+        }
+        Ok(())
     }
 
     /// Counts a run among those under way before it has begun: whoever starts it tells others of it
@@ -40,10 +104,25 @@ impl LiveRuns {
     }
 
     /// Counts a run among those under way, and lets debuggers join unless it is closed to them.
-    pub(crate) fn enter(&self, id: RunId, is_open: bool) -> Entered {
+    pub(crate) fn enter(&self, id: RunId, is_open: bool, caller: &CancellationToken) -> Entered {
         let (sender, joining) = mpsc::channel(1);
-        self.0.lock().insert(id, is_open.then_some(sender));
-        Entered { runs: self.clone(), id, joining }
+        // Whoever stops a run does not cancel the request that began it: it is answered.
+        let cancel = caller.child_token();
+        let mut runs = self.0.lock();
+        let place = runs.entry(id).or_default();
+        place.door = if is_open { Door::Open(sender) } else { Door::Closed };
+        place.stop = Some(cancel.clone());
+        if place.is_stopped {
+            cancel.cancel();
+        }
+        Entered { runs: self.clone(), id, joining, cancel }
+    }
+}
+
+impl Entered {
+    /// Whether somebody stopped the run.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.runs.0.lock().get(&self.id).is_some_and(|place| place.is_stopped)
     }
 }
 
@@ -63,11 +142,26 @@ mod tests {
         assert!(!live.contains(run));
         live.announce(run);
         assert!(live.contains(run));
-        assert!(live.join(run, true, Vec::new()).is_none());
-        let entered = live.enter(run, true);
+        assert_eq!(live.join(run, true, Vec::new()).err(), Some(Unreached::Busy));
+        let entered = live.enter(run, true, &CancellationToken::new());
         live.announce(run);
-        assert!(live.join(run, true, Vec::new()).is_some());
+        assert!(live.join(run, true, Vec::new()).is_ok());
         drop(entered);
         assert!(!live.contains(run));
+        assert_eq!(live.join(run, true, Vec::new()).err(), Some(Unreached::Absent));
+    }
+
+    #[test]
+    fn a_run_is_stopped_for_itself_even_before_it_begins() {
+        let (live, run, caller) = (LiveRuns::default(), RunId::new(), CancellationToken::new());
+        assert_eq!(live.stop(run), Err(Unreached::Absent));
+        let entered = live.enter(run, false, &caller);
+        assert_eq!(live.stop(run), Err(Unreached::Durable));
+        assert_eq!(live.join(run, true, Vec::new()).err(), Some(Unreached::Durable));
+        drop(entered);
+        live.announce(run);
+        assert_eq!(live.stop(run), Ok(()));
+        let entered = live.enter(run, true, &caller);
+        assert!(entered.cancel.is_cancelled() && entered.is_stopped() && !caller.is_cancelled());
     }
 }

@@ -196,6 +196,9 @@ impl Runtime {
             None => Run::start(graph, &tool, input, own),
         };
         let debugging = Debugging::new(debug, &mut run);
+        // Whoever debugs decides what comes next, which nobody could repeat.
+        let entered = live.as_ref().map(|live| live.enter(id, durably.is_none(), &cancel));
+        let cancel = entered.as_ref().map_or(cancel, |entered| entered.cancel.clone());
         let mut drive = Drive {
             runtime: self,
             id,
@@ -203,8 +206,7 @@ impl Runtime {
             clock,
             watchers,
             debugging,
-            // Whoever debugs decides what comes next, which nobody could repeat.
-            entered: live.as_ref().map(|live| live.enter(id, durably.is_none())),
+            entered,
             durably,
             cancel,
             meta,

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::Router;
@@ -13,14 +13,15 @@ use mcpgraph_config::model::GraphFile;
 use mcpgraph_engine::StepId;
 use mcpgraph_gateway::Gateway;
 use mcpgraph_graph::Graph;
-use mcpgraph_journal::{Journal, RunId, RunSummary};
+use mcpgraph_journal::{Journal, RunId, RunStatus, RunSummary};
 use mcpgraph_mcp::server::Guard;
-use mcpgraph_runtime::{DebugSessions, LiveRuns, only_known};
+use mcpgraph_runtime::{DebugSessions, Drain, DurableError, LiveRuns, only_known};
 use mcpgraph_telemetry::Metrics;
 use mcpgraph_toolkit::Documents;
 use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::Value;
 
+use crate::begun::Begun;
 use crate::problem::Problem;
 use crate::procedures::{self, ReadProcedures};
 use crate::{
@@ -47,6 +48,8 @@ pub struct Studio {
     pub live: LiveRuns,
     /// What `/metrics` shows.
     pub metrics: Metrics,
+    /// Whether the server is about to end, and what that waits for.
+    pub drain: Drain,
     /// Who may come.
     pub guard: Guard,
     /// The files, where they can be seen and changed in a browser.
@@ -72,11 +75,14 @@ pub type Serve = dyn Fn(&GraphFile, Arc<Graph>) + Send + Sync;
 pub(crate) struct Shared {
     pub(crate) studio: Studio,
     pub(crate) sessions: Arc<DebugSessions>,
+    pub(crate) begun: Begun,
 }
 
 /// The paths of the interface. It must be called inside a runtime.
 pub fn router(studio: Studio) -> Router {
-    let shared = Arc::new(Shared { studio, sessions: DebugSessions::new(LEASE) });
+    let (sessions, begun) = (DebugSessions::new(LEASE), Begun::default());
+    tokio::spawn(release(studio.drain.clone(), Arc::downgrade(&sessions)));
+    let shared = Arc::new(Shared { studio, sessions, begun });
     let mut router = Router::new();
     if shared.studio.workshop.is_some() {
         router = pages::routes()
@@ -109,6 +115,7 @@ pub fn router(studio: Studio) -> Router {
         .route("/api/runs/{id}/steps/{step}", get(runs::step))
         .route("/api/runs/{id}/steps/{step}/context", get(runs::context))
         .route("/api/runs/{id}/diff", get(runs::diff))
+        .route("/api/runs/{id}/stop", post(control::stop))
         .route("/api/runs/{id}/fork", post(fork::fork))
         .route("/api/runs/{id}/fork/effects", post(fork::effects))
         .route(
@@ -126,6 +133,14 @@ pub fn router(studio: Studio) -> Router {
         .method_not_allowed_fallback(extract::wrong_method)
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard))
         .with_state(shared)
+}
+
+/// Lets go of debugged runs when the server is to end, so that they can finish.
+async fn release(drain: Drain, sessions: Weak<DebugSessions>) {
+    drain.begun().await;
+    if let Some(sessions) = sessions.upgrade() {
+        sessions.clear();
+    }
 }
 
 /// Lets only those in who may come: a page from elsewhere must not read or control anything.
@@ -220,6 +235,26 @@ impl Shared {
                 "run {id} is under way, but nothing of it was recorded within {seconds} s; ask again"
             )))
         })
+    }
+
+    /// Whether a run goes on, wherever it is executed, because it is durable.
+    pub(crate) async fn goes_on(&self, run: RunId) -> bool {
+        let offer = self.studio.gateway.offer();
+        let Some(durable) = offer.runtime().durable() else { return false };
+        match durable.look(run).await {
+            Ok(finished) => finished.is_none(),
+            Err(DurableError::Unknown(_)) => false,
+            Err(error) => {
+                tracing::debug!(%run, %error, "it cannot be seen how a run stands");
+                true
+            }
+        }
+    }
+
+    /// How a run stands by the record; none where that does not know it.
+    pub(crate) async fn status(&self, run: RunId) -> Option<RunStatus> {
+        let recorded = self.read(move |journal| journal.run(run)).await.ok()??;
+        Some(recorded.status)
     }
 
     /// What the pages work on. Their paths are only there where there is one.

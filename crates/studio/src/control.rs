@@ -1,32 +1,43 @@
 //! Starting runs and debugging them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use mcpgraph_diagnostics::suggest::did_you_mean;
 use mcpgraph_engine::{NotAPath, StepPath};
 use mcpgraph_gateway::Offer;
 use mcpgraph_graph::{Graph, Tool};
-use mcpgraph_journal::{Face, Origin, RunId};
-use mcpgraph_runtime::{Breakpoint, Debugger, Execution, Fork, Move, RunEnded};
+use mcpgraph_journal::{RunId, RunStatus};
+use mcpgraph_runtime::{
+    Breakpoint, DebugState, Debugger, DurableError, Execution, Move, RunEnded, Unreached,
+};
 use mcpgraph_toolkit::{misplaced, reachable_nodes};
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
 use crate::api::{self, Shared, run_id};
+use crate::begun::{begin, origin};
 use crate::extract::{Path, Query};
 use crate::problem::{Problem, json};
 
 /// How many known names a message lists.
 const MAX_NAMES: usize = 20;
 
+/// How long it is waited for a run that is joined to stand still.
+const SETTLING: Duration = Duration::from_secs(2);
+
 type Answer = Result<Response, Problem>;
 
 /// Starts a run, under a debugger if it is to be paused or has breakpoints.
-pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answer {
+pub(crate) async fn start(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
     let body = api::fields(body, &["tool", "arguments", "paused", "breakpoints"]).await?;
     let name = body
         .get("tool")
@@ -41,10 +52,10 @@ pub(crate) async fn start(State(shared): State<Arc<Shared>>, body: Body) -> Answ
     let input = arguments(&body)?.unwrap_or_else(|| Value::object(Map::new()));
     let control = Control::read(&body, Some((offer.graph(), &tool)))?;
     let call = Execution {
-        origin: Origin { face: Face::Http, ..Origin::default() },
+        origin: origin(&headers, None),
         ..Execution::new(Arc::clone(offer.graph()), tool, input)
     };
-    Ok(begin(&shared, offer, call, None, control, Map::new()))
+    begin(&shared, offer, call, None, control, Map::new())
 }
 
 /// The arguments that a request gives to a run.
@@ -58,8 +69,8 @@ pub(crate) fn arguments(body: &Value) -> Result<Option<Value>, Problem> {
 
 /// How a run is to be controlled from its beginning.
 pub(crate) struct Control {
-    pauses: bool,
-    breakpoints: Vec<Breakpoint>,
+    pub(crate) pauses: bool,
+    pub(crate) breakpoints: Vec<Breakpoint>,
 }
 
 impl Control {
@@ -86,46 +97,17 @@ fn breakpoints(body: &Value, of: Option<(&Graph, &Tool)>) -> Result<Vec<Breakpoi
     Err(Problem::invalid(message).with("breakpoint", Value::from(&**node)))
 }
 
-/// What a run under way executes, as far as that is known here: its record says so, and the graph
-/// has not been changed since.
+/// What a run under way executes, as far as that is known here: it was begun here, or its record
+/// says so, and the graph has not been changed since.
 async fn executed(shared: &Shared, run: RunId) -> Option<(Arc<Offer>, Arc<Tool>)> {
+    if let Some(begun) = shared.begun.executed(run) {
+        return Some(begun);
+    }
     let recorded = shared.read(move |journal| journal.run(run)).await.ok()??;
     let offer = shared.studio.gateway.offer();
     let tool = offer.graph().runnable(&recorded.tool)?;
     let tool = (tool.digest == recorded.digest).then(|| Arc::clone(tool))?;
     Some((offer, tool))
-}
-
-/// Begins a run that nobody waits for, under a debugger if it is to be paused or has breakpoints.
-/// Answers with its id and what else there is to say.
-pub(crate) fn begin(
-    shared: &Shared,
-    offer: Arc<Offer>,
-    mut call: Execution,
-    fork: Option<Box<Fork>>,
-    control: Control,
-    mut said: Map,
-) -> Response {
-    let run = call.id;
-    let Control { pauses, breakpoints } = control;
-    if pauses || !breakpoints.is_empty() {
-        let (debugger, session) = Debugger::new(pauses, breakpoints);
-        call.debug = Some(session);
-        shared.sessions.add(run, debugger);
-    }
-    // Whoever reads the answer may ask for the run before it has had its turn.
-    shared.studio.live.announce(run);
-    tokio::spawn(async move {
-        // How it ends is in the record.
-        match fork {
-            Some(fork) => offer.runtime().execute_fork(*fork, call).await,
-            None => offer.runtime().execute(call).await,
-        }
-    });
-    said.insert("run", run.to_string());
-    let mut answer = json(&said.into());
-    *answer.status_mut() = StatusCode::CREATED;
-    answer
 }
 
 fn is_true(body: &Value, key: &str) -> Result<bool, Problem> {
@@ -147,13 +129,84 @@ pub(crate) async fn join(
     let of = executed(&shared, run).await;
     let of = of.as_ref().map(|(offer, tool)| (&**offer.graph(), &**tool));
     let Control { pauses, breakpoints } = Control::read(&body, of)?;
-    let debugger = shared
-        .studio
-        .live
-        .join(run, pauses, breakpoints)
-        .ok_or_else(|| Problem::not_found(format!("run {run} is not under way")))?;
+    if shared.studio.drain.has_begun() {
+        return Err(Problem::draining());
+    }
+    let debugger = match shared.studio.live.join(run, pauses, breakpoints) {
+        Ok(debugger) => debugger,
+        Err(why) => return Err(unreached(&shared, run, why).await),
+    };
     shared.sessions.add(run, debugger.clone());
+    if pauses {
+        // What led to the pause is recorded before that is told. However it stands is the answer.
+        tokio::time::timeout(SETTLING, debugger.clone().stopped()).await.ok();
+    }
     Ok(json(&told(run, &debugger)))
+}
+
+/// Why a run cannot be joined.
+async fn unreached(shared: &Shared, run: RunId, why: Unreached) -> Problem {
+    let is_durable = match why {
+        Unreached::Busy => return Problem::conflict(format!("run {run} {why}")),
+        Unreached::Durable => true,
+        // Another process may execute it.
+        Unreached::Absent => {
+            shared.status(run).await == Some(RunStatus::Running) && shared.goes_on(run).await
+        }
+    };
+    if !is_durable {
+        return Problem::not_found(format!("run {run} {why} in this process"));
+    }
+    let message = format!(
+        "run {run} is durable, and durable runs cannot be debugged while they are under way; POST \
+         to its /stop to end it. A run that begins with `paused` or `breakpoints` is not durable"
+    );
+    Problem::new(StatusCode::CONFLICT, "durable", message)
+}
+
+/// Ends a run that is under way, and does not wait for its end.
+pub(crate) async fn stop(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Answer {
+    let run = run_id(&id)?;
+    api::fields(body, &[]).await?;
+    let is_here = match shared.studio.live.stop(run) {
+        Ok(()) => return Ok(stopping(run)),
+        Err(Unreached::Absent) => false,
+        Err(Unreached::Durable | Unreached::Busy) => true,
+    };
+    let status = if is_here { None } else { shared.status(run).await };
+    if matches!(status, Some(RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled)) {
+        return Err(ended(RunEnded));
+    }
+    let offer = shared.studio.gateway.offer();
+    if let Some(durable) = offer.runtime().durable() {
+        match durable.stop(run).await {
+            Ok(true) => return Ok(stopping(run)),
+            Ok(false) => return Err(ended(RunEnded)),
+            Err(DurableError::Unknown(_)) => {}
+            Err(error @ DurableError::Unusable(_)) => {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                return Err(Problem::new(status, "unavailable", error.to_string()));
+            }
+        }
+    }
+    Err(match status {
+        None => Problem::not_found(format!("there is no run {run}")),
+        Some(RunStatus::Running) => Problem::conflict(format!(
+            "run {run} is not durable, and not executed by this process: only the one that \
+             executes it can stop it"
+        )),
+        Some(_) => ended(RunEnded),
+    })
+}
+
+fn stopping(run: RunId) -> Response {
+    let mut answer = json(&Map::from_iter([("run", run.to_string())]).into());
+    *answer.status_mut() = StatusCode::ACCEPTED;
+    answer
 }
 
 /// Lets a run go on by itself.
@@ -168,7 +221,12 @@ pub(crate) async fn leave(State(shared): State<Arc<Shared>>, Path(id): Path<Stri
 
 pub(crate) async fn state(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Answer {
     let run = run_id(&id)?;
-    Ok(json(&told(run, &held(&shared, run)?)))
+    match shared.sessions.get(run) {
+        Some(debugger) => Ok(json(&told(run, &debugger))),
+        // Debuggers of runs that have ended are soon forgotten.
+        None if has_ended(&shared, run).await => Ok(json(&state_of(run, &DebugState::Ended))),
+        None => Err(nobody(run)),
+    }
 }
 
 /// Pauses, goes on, steps or stops.
@@ -179,11 +237,11 @@ pub(crate) async fn go(
 ) -> Answer {
     let run = run_id(&id)?;
     api::fields(body, &[]).await?;
-    let debugger = held(&shared, run)?;
     let how = Move::from_name(&how).ok_or_else(|| {
         let known = Move::NAMES.map(|(name, _)| name).join(", ");
         Problem::not_found(format!("`{how}` is not known; a run can be told to {known}"))
     })?;
+    let debugger = held(&shared, run).await?;
     debugger.go(how).await.map_err(ended)?;
     Ok(json(&told(run, &debugger)))
 }
@@ -199,7 +257,7 @@ pub(crate) async fn set_breakpoints(
     if !matches!(body.get("breakpoints"), Some(Value::Array(_))) {
         return Err(Problem::invalid("`breakpoints` must be the list of all breakpoints"));
     }
-    let debugger = held(&shared, run)?;
+    let debugger = held(&shared, run).await?;
     let of = executed(&shared, run).await;
     let of = of.as_ref().map(|(offer, tool)| (&**offer.graph(), &**tool));
     let points = breakpoints(&body, of)?;
@@ -222,7 +280,7 @@ pub(crate) async fn context(
 ) -> Answer {
     let run = run_id(&id)?;
     let scope = place.scope.as_deref().map(scope).transpose()?;
-    let context = held(&shared, run)?.context(scope).await.map_err(ended)?;
+    let context = held(&shared, run).await?.context(scope).await.map_err(ended)?;
     context
         .map(|context| json(&context))
         .ok_or_else(|| Problem::not_found("nothing is under way there"))
@@ -245,7 +303,7 @@ pub(crate) async fn set_output(
         Some(Value::String(path)) => Some(scope(path)?),
         Some(_) => return Err(Problem::invalid("`scope` must be a path such as \"3.2\"")),
     };
-    let debugger = held(&shared, run)?;
+    let debugger = held(&shared, run).await?;
     debugger
         .set_output(scope, node.into(), output)
         .await
@@ -253,8 +311,22 @@ pub(crate) async fn set_output(
     Ok(json(&told(run, &debugger)))
 }
 
-fn held(shared: &Shared, run: RunId) -> Result<Debugger, Problem> {
-    shared.sessions.get(run).ok_or_else(|| nobody(run))
+async fn held(shared: &Shared, run: RunId) -> Result<Debugger, Problem> {
+    match shared.sessions.get(run) {
+        Some(debugger) => Ok(debugger),
+        None if has_ended(shared, run).await => Err(ended(RunEnded)),
+        None => Err(nobody(run)),
+    }
+}
+
+/// Whether a run has ended, by the record.
+async fn has_ended(shared: &Shared, run: RunId) -> bool {
+    !shared.studio.live.contains(run)
+        && match shared.status(run).await {
+            None | Some(RunStatus::Running) => false,
+            Some(RunStatus::Interrupted) => !shared.goes_on(run).await,
+            Some(RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled) => true,
+        }
 }
 
 fn nobody(run: RunId) -> Problem {
@@ -272,7 +344,11 @@ fn scope(text: &str) -> Result<StepPath, Problem> {
 
 /// How a debugged run stands.
 fn told(run: RunId, debugger: &Debugger) -> Value {
-    let mut map = debugger.state().to_map();
+    state_of(run, &debugger.state())
+}
+
+fn state_of(run: RunId, state: &DebugState) -> Value {
+    let mut map = state.to_map();
     map.insert("run", run.to_string());
     map.into()
 }

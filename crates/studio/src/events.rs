@@ -14,7 +14,6 @@ use futures_util::stream::{self, Stream};
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
 use mcpgraph_journal::{Follower, Journal, RunId, RunStatus, RunSummary, StoredEvent};
-use mcpgraph_runtime::DurableError;
 use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
@@ -192,27 +191,13 @@ impl Reader {
         match self.shared.read(move |journal| journal.run(id)).await {
             Ok(Some(run)) => match run.status {
                 RunStatus::Running => false,
-                RunStatus::Interrupted => !self.goes_on().await,
+                RunStatus::Interrupted => !self.shared.goes_on(id).await,
                 RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled => true,
             },
             // It was forgotten.
             Ok(None) => true,
             // The record cannot be read for now.
             Err(_) => false,
-        }
-    }
-
-    /// Whether a run goes on whose process is gone: a durable one is taken up by another.
-    async fn goes_on(&self) -> bool {
-        let offer = self.shared.studio.gateway.offer();
-        let Some(durable) = offer.runtime().durable() else { return false };
-        match durable.look(self.id).await {
-            Ok(finished) => finished.is_none(),
-            Err(DurableError::Unknown(_)) => false,
-            Err(error) => {
-                tracing::debug!(run = %self.id, %error, "it cannot be seen how a run stands");
-                true
-            }
         }
     }
 }

@@ -6,18 +6,19 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use mcpgraph_engine::{Given, Run};
 use mcpgraph_gateway::Offer;
 use mcpgraph_graph::{Target, Tool};
-use mcpgraph_journal::{Face, Origin, Parent, Payload, RunId, StoredEvent, compare};
+use mcpgraph_journal::{Parent, Payload, RunId, StoredEvent, compare};
 use mcpgraph_runtime::{Execution, Fork, RecallError, Recalled, Recorded};
 use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::{Map, Value};
 use serde_json::json;
 
 use crate::api::{self, Shared, run_id};
-use crate::control::{Control, arguments, begin};
+use crate::begun::{begin, origin};
+use crate::control::{Control, arguments};
 use crate::extract::Path;
 use crate::problem::{Problem, answer};
 
@@ -46,19 +47,20 @@ enum Beginning {
 pub(crate) async fn fork(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let body = api::fields(body, &FIELDS).await?;
     let Prepared { offer, tool, parent, beginning, said } = prepare(&shared, &id, &body).await?;
     let control = Control::read(&body, Some((offer.graph(), &tool)))?;
-    let origin = Origin { face: Face::Http, parent: Some(parent), ..Origin::default() };
+    let origin = origin(&headers, Some(parent));
     let (input, fork) = match beginning {
         Beginning::Anew(input) => (input, None),
         // The arguments are those of the record.
         Beginning::Recalled(fork) => (Value::Null, Some(fork)),
     };
     let call = Execution { origin, ..Execution::new(Arc::clone(offer.graph()), tool, input) };
-    Ok(begin(&shared, offer, call, fork, control, said))
+    begin(&shared, offer, call, fork, control, said)
 }
 
 /// `POST /api/runs/ID/fork/effects`: what the same request to `fork` may call and would say, and

@@ -3,11 +3,12 @@
 //! This crate owns the paths under `/api` and `/metrics`, what their answers look like, and the
 //! pages that a browser shows. Runs are read from the journal and executed by the gateway's
 //! runtime; graph files are read and saved through the toolkit's documents. Nothing is kept here
-//! but who debugs which run.
+//! but which runs were begun here, and who debugs which run.
 //!
 //! It must not know the command line or the disk.
 
 mod api;
+mod begun;
 mod control;
 mod documents;
 mod events;

@@ -46,6 +46,12 @@ impl Problem {
         Self { status, code, message: message.into(), detail: None }
     }
 
+    /// The server is about to end.
+    pub(crate) fn draining() -> Self {
+        let message = "this server is about to end and takes no new runs; ask again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "draining", message)
+    }
+
     /// Runs are not recorded, so there is nothing to read.
     pub(crate) fn no_history() -> Self {
         let message = "runs are not recorded here; start the server without --no-history";

@@ -8,7 +8,9 @@ use mcpgraph_engine::{Event, NotAPath, StepPath};
 use mcpgraph_gateway::{Watch, origin};
 use mcpgraph_journal::RunId;
 use mcpgraph_mcp::server::Call;
-use mcpgraph_runtime::{Breakpoint, Caller, DebugState, Debugger, Execution, Move, RunEnded};
+use mcpgraph_runtime::{
+    Breakpoint, Caller, DebugState, Debugger, Execution, Move, RunEnded, Unreached,
+};
 use mcpgraph_value::Value;
 use serde_json::json;
 
@@ -78,8 +80,10 @@ pub(crate) async fn control(toolkit: &Toolkit, arguments: &Arguments, call: &Cal
             "join" => {
                 let points = breakpoints(arguments, nodes)?;
                 let live = toolkit.instruments.live.as_ref();
-                let joined = live.and_then(|live| live.join(run, arguments.flag("paused"), points));
-                let debugger = joined.ok_or_else(|| not_debugged(run, "is not under way"))?;
+                let debugger = live
+                    .ok_or(Unreached::Absent)
+                    .and_then(|live| live.join(run, arguments.flag("paused"), points))
+                    .map_err(|why| not_debugged(run, &why.to_string()))?;
                 sessions.add(run, debugger.clone());
                 debugger
             }

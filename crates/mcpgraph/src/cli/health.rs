@@ -10,9 +10,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use mcpgraph_journal::Journal;
+use mcpgraph_runtime::Drain;
 use serde_json::json;
-
-use super::drain::Drain;
 
 /// What the answers are found from.
 #[derive(Clone)]

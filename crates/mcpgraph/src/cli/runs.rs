@@ -10,6 +10,7 @@ mod rerun;
 mod show;
 mod stats;
 mod step;
+mod stop;
 pub(super) mod text;
 mod version;
 
@@ -33,6 +34,7 @@ pub(super) fn runs(args: RunsArgs, history: &HistoryArgs) -> anyhow::Result<Exit
         RunsCommand::Export(args) => export::export(&args, &Runs::open(history)?),
         RunsCommand::Import(args) => import::import(&args, history, json),
         RunsCommand::Rm(args) => remove::remove(&args, &Runs::open(history)?, json),
+        RunsCommand::Stop(args) => stop::stop(&args, Runs::open(history)?, history, json),
         RunsCommand::Stats(args) => stats::stats(&args, &Runs::open(history)?, json),
         RunsCommand::Replay(args) => replay::replay(&args, &Runs::open(history)?, json),
         RunsCommand::Rerun(args) => rerun::rerun(args, &Runs::open(history)?, history, json),

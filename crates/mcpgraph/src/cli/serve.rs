@@ -14,15 +14,14 @@ use mcpgraph_mcp::server::{
 use mcpgraph_procedures::{
     Audience, Catalogue, IDLE, InMemory, InStore, MAX_CONVERSATIONS, Options, Procedures, Store,
 };
-use mcpgraph_runtime::DurableRuns;
+use mcpgraph_runtime::{Drain, DurableRuns};
 use mcpgraph_studio::{Studio, Workshop};
 use mcpgraph_workflows::Library;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::args::{FileArgs, HistoryArgs, ServeArgs, StudioArgs};
-use super::drain::{DRAIN_TIMEOUT, Drain};
+use super::drain::{self, DRAIN_TIMEOUT, GIVING_UP, stop_on_signal};
 use super::toolkit::OnDisk;
 use super::transport::Transport;
 use super::watch::Watch;
@@ -32,10 +31,6 @@ use crate::load::{self, Files};
 use crate::reload::{self, Face};
 use crate::sessions::SharedSessions;
 use crate::{McpGraph, seals, sops, stored, tokens, walkers};
-
-/// How long calls of durable runs that must not be repeated may take to end before the process does:
-/// whoever goes on with their runs could not know what became of them.
-const LETTING_GO: Duration = Duration::from_secs(5);
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
@@ -202,13 +197,14 @@ pub(super) fn serve_loaded(
         let service = RequestLog::new(service, watch.journal().cloned(), gate);
         let store = watch.journal().cloned();
         let durable = Some(Arc::clone(watch.durable()));
-        let outcome = over(transport, service, broadcaster, store, durable, |guard| {
+        let outcome = over(transport, service, broadcaster, store, durable, |guard, drain| {
             watch.shown().map(|shown| {
                 mcpgraph_studio::router(Studio {
                     gateway,
                     journal: watch.journal().cloned(),
                     live: shown.live.clone(),
                     metrics: shown.metrics.clone(),
+                    drain: drain.clone(),
                     guard,
                     workshop,
                 })
@@ -252,7 +248,7 @@ async fn over(
     broadcaster: Broadcaster,
     store: Option<Arc<Journal>>,
     durable: Option<Arc<DurableRuns>>,
-    beside: impl FnOnce(Guard) -> Option<Router>,
+    beside: impl FnOnce(Guard, &Drain) -> Option<Router>,
 ) -> anyhow::Result<Exit> {
     let shutdown = CancellationToken::new();
     let drain = Drain::default();
@@ -262,7 +258,7 @@ async fn over(
         Transport::Stdio { drain: timeout } => {
             let draining = (drain.clone(), timeout);
             let signals = tokio::spawn(stop_on_signal(shutdown.clone(), draining, durable)?);
-            let server = Server::new(drain.around(service), broadcaster, limits, shutdown);
+            let server = Server::new(drain::around(&drain, service), broadcaster, limits, shutdown);
             let (input, output) = standard_streams();
             start_is_over();
             serve_stdio(&server, input, output).await?;
@@ -273,7 +269,7 @@ async fn over(
             config.sessions = shared.map(|store| SharedSessions::new(Arc::clone(store)) as _);
             let draining = (drain.clone(), timeout);
             let signals = tokio::spawn(stop_on_signal(shutdown.clone(), draining, durable)?);
-            let server = Server::new(drain.around(service), broadcaster, limits, shutdown);
+            let server = Server::new(drain::around(&drain, service), broadcaster, limits, shutdown);
             let listener = TcpListener::bind(address)
                 .await
                 .map_err(|error| anyhow::anyhow!("cannot listen at {address}: {error}"))?;
@@ -284,7 +280,8 @@ async fn over(
             }
             // A studio asks nobody for a token: names and origins that were added are not for it.
             let own = HttpConfig::default();
-            let beside = beside(Guard::new(if has_studio { &own } else { &config }));
+            let guard = Guard::new(if has_studio { &own } else { &config });
+            let beside = beside(guard, &drain);
             let mut router = http_router(&server, config.clone());
             if let Some(beside) = beside {
                 router = router.merge(beside);
@@ -293,10 +290,12 @@ async fn over(
                 router = authorize::guarded(router, access, config.path.clone(), has_studio);
             }
             router = open_to_pages(router, &config);
-            router = router.merge(health::router(drain, store.as_ref()));
+            router = router.merge(health::router(drain.clone(), store.as_ref()));
             drop(store);
             start_is_over();
             serve_http(&server, listener, router).await?;
+            // Runs that no request waits for are cancelled, and say so in the record.
+            drain.is_over(GIVING_UP).await;
             signals.abort();
         }
     }
@@ -305,40 +304,13 @@ async fn over(
 
 /// Serves any service over stdio until its client goes away.
 pub(super) async fn over_stdio(service: Arc<dyn Service>) -> anyhow::Result<Exit> {
-    over(Transport::Stdio { drain: DRAIN_TIMEOUT }, service, Broadcaster::new(), None, None, |_| {
-        None
-    })
+    over(
+        Transport::Stdio { drain: DRAIN_TIMEOUT },
+        service,
+        Broadcaster::new(),
+        None,
+        None,
+        |_, _| None,
+    )
     .await
-}
-
-/// What happens when the system or the keyboard asks the server to end. The system's first word lets
-/// calls under way finish; its second, or the keyboard's first, does not. Durable runs are let go of
-/// in any case.
-///
-/// The signals are caught from here on, not only when the future is first looked at.
-fn stop_on_signal(
-    shutdown: CancellationToken,
-    (drain, timeout): (Drain, Duration),
-    durable: Option<Arc<DurableRuns>>,
-) -> std::io::Result<impl Future<Output = ()> + use<>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
-        let is_polite = tokio::select! {
-            _ = terminate.recv() => true,
-            _ = interrupt.recv() => false,
-        };
-        if is_polite {
-            tokio::select! {
-                () = drain.drain(timeout) => {}
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        }
-        if let Some(durable) = durable {
-            drop(tokio::time::timeout(LETTING_GO, durable.let_go()).await);
-        }
-        mcpgraph_runtime::process_ends();
-        shutdown.cancel();
-    })
 }

@@ -109,7 +109,8 @@ impl Listening {
         self.ended();
     }
 
-    fn ended(&mut self) {
+    /// Waits for its end, which must be a good one.
+    pub(crate) fn ended(&mut self) {
         eventually("the server ends", || self.child.try_wait().unwrap().is_some());
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
     }

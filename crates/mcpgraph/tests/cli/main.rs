@@ -30,6 +30,7 @@ mod runs;
 mod schema;
 mod sessions;
 mod sop;
+mod stopping;
 mod storm;
 mod studio;
 mod telling;

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::call::{Called, Pending, elapsed_of, micros};
 use super::flights::{Flight, State, beside, ended, first_of};
 use crate::drive::Drive;
-use crate::{EffectCall, Said, ending, waiting};
+use crate::{EffectCall, Said, waiting};
 
 /// The entry of `_meta` that names a call of a durable run, the same whenever it is made again.
 const IDEMPOTENCY_KEY: &str = "mcpgraph/idempotencyKey";
@@ -297,7 +297,7 @@ impl Drive<'_> {
 
     fn cancel_durably(&mut self) {
         self.clock.move_to(self.clock.elapsed());
-        self.run.cancel(ending::why_cancelled(), self.clock.now());
+        self.run.cancel(self.why_cancelled(), self.clock.now());
     }
 }
 

@@ -9,7 +9,7 @@ use mcpgraph_files::SaveError;
 use mcpgraph_gateway::{Gateway, Offer};
 use mcpgraph_journal::{Journal, JournalOptions};
 use mcpgraph_mcp::server::{Broadcaster, Guard, HttpConfig};
-use mcpgraph_runtime::{self as runtime, Instruments, LiveRuns};
+use mcpgraph_runtime::{self as runtime, Drain, Instruments, LiveRuns};
 use mcpgraph_sop::Procedure;
 use mcpgraph_studio::{Studio, Workshop, router};
 use mcpgraph_telemetry::Metrics;
@@ -76,6 +76,7 @@ pub(crate) struct World {
     address: std::net::SocketAddr,
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) journal: Option<Arc<Journal>>,
+    pub(crate) drain: Drain,
     folder: TempDir,
 }
 
@@ -143,11 +144,14 @@ impl World {
             }
         });
         let kept = journal.clone();
-        let router = router(Studio { gateway: shown, journal, live, metrics, guard, workshop });
+        let drain = Drain::default();
+        let draining = drain.clone();
+        let router =
+            router(Studio { gateway: shown, journal, live, metrics, drain, guard, workshop });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { address, gateway, journal: kept, folder }
+        Self { address, gateway, journal: kept, drain: draining, folder }
     }
 
     /// The graph file.

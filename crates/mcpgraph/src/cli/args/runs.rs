@@ -32,6 +32,8 @@ pub(crate) enum RunsCommand {
     Import(ImportArgs),
     /// Forget runs
     Rm(RemoveArgs),
+    /// End a durable run that is under way, wherever it is executed
+    Stop(StopArgs),
     /// Show how long nodes take and how often they fail, the slowest first
     Stats(StatsArgs),
     /// Do a run again with recorded outputs in the place of upstream calls
@@ -140,6 +142,18 @@ pub(crate) struct RemoveArgs {
     /// All runs that began before: 7d, 12h or a time of RFC 3339
     #[arg(long, value_name = "WHEN", value_parser = when, conflicts_with = "ids")]
     pub(crate) older_than: Option<When>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpgraph runs stop 0198a1b2
+
+The process that executes the run hears of it within a second or two.")]
+pub(crate) struct StopArgs {
+    /// The run
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
 }
 
 #[derive(Debug, Args)]

@@ -1,0 +1,81 @@
+//! Ends a durable run from beside the process that executes it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mcpgraph_journal::{Journal, RunId, RunStatus};
+use mcpgraph_runtime::{DurableError, DurableRuns};
+use mcpgraph_value::{Map, Value};
+
+use super::super::args::HistoryArgs;
+use super::super::args::runs::StopArgs;
+use super::super::{Threads, block_on};
+use super::{Exit, Runs, failed, output, print};
+
+/// How long the process that executes the run may take to say in the record that it was stopped. It
+/// looks once a second.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often the record is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Stops a run, and says what became of it.
+pub(super) fn stop(
+    args: &StopArgs,
+    runs: Runs,
+    history: &HistoryArgs,
+    json: bool,
+) -> anyhow::Result<Exit> {
+    let run = runs.find(&args.id)?.id;
+    if history.store.is_some() {
+        return Err(failed(format!(
+            "in a database runs are stopped by the servers that share it: POST to \
+             /api/runs/{run}/stop of any of them"
+        )));
+    }
+    let journal = Arc::new(runs.journal);
+    let durable = DurableRuns::new(history.engine(Some(&journal)));
+    let status = block_on(Threads::One, async {
+        match durable.stop(run).await {
+            Ok(true) => came_to(&journal, run).await,
+            Ok(false) => Err(has_ended(run)),
+            Err(DurableError::Unknown(_)) => Err(match journal.run(run)?.map(|run| run.status) {
+                Some(RunStatus::Running) => failed(format!(
+                    "run {run} is not durable: only the process that executes it can stop it; \
+                     over HTTP, POST to /api/runs/{run}/stop there"
+                )),
+                _ => has_ended(run),
+            }),
+            Err(error) => Err(error.into()),
+        }
+    })?;
+    if json {
+        let told = [("run", Value::from(run.to_string())), ("status", status.name().into())];
+        print(&Map::from_iter(told).into())?;
+    } else {
+        output::say(&match status {
+            RunStatus::Interrupted => {
+                format!("no process executes run {run}, and none will go on with it\n")
+            }
+            RunStatus::Running => format!("run {run} is told to end, and has not done so yet\n"),
+            ended => format!("run {run} has ended: {}\n", ended.name()),
+        });
+    }
+    Ok(Exit::Success)
+}
+
+fn has_ended(run: RunId) -> anyhow::Error {
+    failed(format!("run {run} has ended; `mcpgraph runs show {run}` says what it came to"))
+}
+
+/// What the record says of a run that was stopped, once that is its end.
+async fn came_to(journal: &Journal, run: RunId) -> anyhow::Result<RunStatus> {
+    let began = Instant::now();
+    loop {
+        let status = journal.run(run)?.map_or(RunStatus::Interrupted, |run| run.status);
+        if status != RunStatus::Running || began.elapsed() > PATIENCE {
+            return Ok(status);
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
