@@ -19,11 +19,14 @@ use crate::problem::{Problem, json};
 
 /// What the runs under way that requests began execute: a run need not be recorded.
 #[derive(Clone, Default)]
-pub(crate) struct Begun(Arc<Mutex<HashMap<RunId, (Arc<Offer>, Arc<Tool>)>>>);
+pub(crate) struct Begun(Arc<Mutex<HashMap<RunId, Executed>>>);
+
+/// What a run executes, and what it belongs to.
+pub(crate) type Executed = (Arc<Offer>, Arc<Tool>);
 
 impl Begun {
     /// What a run executes that was begun here.
-    pub(crate) fn executed(&self, run: RunId) -> Option<(Arc<Offer>, Arc<Tool>)> {
+    pub(crate) fn executed(&self, run: RunId) -> Option<Executed> {
         self.0.lock().get(&run).cloned()
     }
 }

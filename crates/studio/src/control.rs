@@ -9,7 +9,6 @@ use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use mcpgraph_diagnostics::suggest::did_you_mean;
 use mcpgraph_engine::{NotAPath, StepPath};
-use mcpgraph_gateway::Offer;
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{RunId, RunStatus};
 use mcpgraph_runtime::{
@@ -20,7 +19,7 @@ use mcpgraph_value::{Map, Value};
 use serde::Deserialize;
 
 use crate::api::{self, Shared, run_id};
-use crate::begun::{begin, origin};
+use crate::begun::{Executed, begin, origin};
 use crate::extract::{Path, Query};
 use crate::problem::{Problem, json};
 
@@ -99,7 +98,7 @@ fn breakpoints(body: &Value, of: Option<(&Graph, &Tool)>) -> Result<Vec<Breakpoi
 
 /// What a run under way executes, as far as that is known here: it was begun here, or its record
 /// says so, and the graph has not been changed since.
-async fn executed(shared: &Shared, run: RunId) -> Option<(Arc<Offer>, Arc<Tool>)> {
+async fn executed(shared: &Shared, run: RunId) -> Option<Executed> {
     if let Some(begun) = shared.begun.executed(run) {
         return Some(begun);
     }
