@@ -35,6 +35,9 @@ fn message(line: &Value) -> &str {
     line["fields"]["message"].as_str().unwrap_or_default()
 }
 
+/// The kind of a span that is the answer to a client's request.
+const SERVER: u64 = 2;
+
 #[test]
 fn a_call_is_one_trace_and_the_log_names_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -65,17 +68,25 @@ fn a_call_is_one_trace_and_the_log_names_it() {
     let traces: BTreeSet<&str> = spans.iter().filter_map(|span| span["traceId"].as_str()).collect();
     assert_eq!(traces.len(), 2, "{spans:#?}");
     assert!(traces.contains("4bf92f3577b34da6a3ce929d0e0e4736"));
-    assert_eq!(named("tools/call workflow:w").len(), 2);
+    let servers: Vec<&Value> = spans.iter().filter(|span| span["kind"] == SERVER).collect();
+    assert_eq!(servers.len(), 2, "{servers:#?}");
     for tool in ["double", "demo__echo"] {
-        let found = named(&format!("tools/call {tool}"));
+        let found = named(&format!("execute_tool {tool}"));
         assert_eq!(found.len(), 1, "{tool}");
         let node = below(found[0]);
         assert_eq!(node["name"], "mcp-call call");
-        assert_eq!(below(node)["name"], "tools/call workflow:w");
+        // The workflow speaks for the request.
+        let request = below(node);
+        assert_eq!(
+            (&request["name"], &request["kind"]),
+            (&json!(format!("tools/call {tool}")), &json!(SERVER))
+        );
     }
     let server = named("tools/call echo");
     assert_eq!(server.len(), 1);
-    assert_eq!(below(server[0])["name"], "tools/call demo__echo");
+    assert_eq!(below(server[0])["name"], "execute_tool demo__echo");
+    let told = server[0]["attributes"].to_string();
+    assert!(told.contains("network.transport") && told.contains("mcp.protocol.version"), "{told}");
 
     let lines = lines(&fs::read_to_string(&log).unwrap());
     let calls: Vec<&Value> = lines
