@@ -40,3 +40,24 @@ pub(super) fn hide_in(secrets: &Secrets, error: ClientError) -> ClientError {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_in_an_error_is_hidden_too() {
+        let secrets = Secrets::new(["abcdefgh1234"]);
+        let said = "refused: abcdefgh1234".to_owned();
+        let rpc = RpcError::new(-32000, said.clone()).with_data(&"abcdefgh1234");
+        for error in [
+            ClientError::Rpc(rpc),
+            ClientError::Protocol(said.clone()),
+            ClientError::Incompatible { offered: said.clone() },
+            ClientError::Spawn { command: said.clone(), reason: said },
+        ] {
+            let shown = format!("{:?}", hide_in(&secrets, error));
+            assert!(shown.contains("[hidden]") && !shown.contains("abcdefgh1234"), "{shown}");
+        }
+    }
+}

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcpgraph_journal::{Journal, RunId, RunStatus};
-use mcpgraph_runtime::{DurableError, DurableRuns};
+use mcpgraph_runtime::DurableError;
 use mcpgraph_value::{Map, Value};
 
 use super::super::args::HistoryArgs;
 use super::super::args::runs::StopArgs;
 use super::super::{Threads, block_on};
 use super::{Exit, Runs, failed, output, print};
+use crate::durable::Identity;
 
 /// How long the process that executes the run may take to say in the record that it was stopped. It
 /// looks once a second.
@@ -34,7 +35,8 @@ pub(super) fn stop(
         )));
     }
     let journal = Arc::new(runs.journal);
-    let durable = DurableRuns::new(history.engine(Some(&journal)));
+    // Nothing is executed here, so that it does not matter what is served.
+    let durable = history.durable(Some(&journal), &Identity::new("", None));
     let status = block_on(Threads::One, async {
         match durable.stop(run).await {
             Ok(true) => came_to(&journal, run).await,
