@@ -226,9 +226,7 @@ impl<'r> Replay<'r> {
                     Answer::Given => true,
                     Answer::NotItsOwn => self.end(error, now) || self.begin_more(next),
                     Answer::NotAwaited => {
-                        // Two things that were due together happened before anything else began.
-                        (error.is_some() && self.pass_time(now))
-                            || self.begin_more(next)
+                        self.begin_more(next)
                             || self.release_early(now)
                             || self.open_container(*step, now, evaluate)
                             || self.end(error, now)

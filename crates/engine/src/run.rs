@@ -241,9 +241,7 @@ impl Run {
         }
     }
 
-    /// Lets time pass: a node that took too long fails, or a retry that is due begins. One at a time,
-    /// because what follows from it may be that another does not matter any more: as long as
-    /// [`Run::next_deadline`] has passed, there is more.
+    /// Lets time pass: nodes that took too long fail, retries that are due begin.
     pub fn tick(&mut self, now: Duration) {
         if self.outcome.is_some() {
             return;
@@ -253,9 +251,8 @@ impl Run {
             self.give_up(error, place, now);
             return;
         }
-        if self.held_scope().is_none() {
-            self.fire(now);
-        }
+        // What follows from the end of one that is held may be that another does not matter any more.
+        while self.held_scope().is_none() && self.fire(now) {}
     }
 
     /// Lets happen the first thing that is due; false if nothing is.
