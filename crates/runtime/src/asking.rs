@@ -303,16 +303,8 @@ fn failed(error: JournalError) -> Refused {
     Refused::Failed(error.to_string())
 }
 
-/// The answer with defaults filled in, if it fits. A name that is not asked for is a mistake: a
-/// default would decide in the place of what was meant.
+/// The answer with defaults filled in, if it fits.
 fn fitting(schema: &Value, answer: &Value) -> Result<Value, Refused> {
-    let asked = schema.get("properties");
-    let is_asked = |name: &str| asked.is_some_and(|asked| asked.get(name).is_some());
-    if let Value::Object(members) = answer
-        && let Some(name) = members.keys().find(|name| !is_asked(name))
-    {
-        return Err(Refused::Unfit(format!("`{name}` is not asked for")));
-    }
     let schema = Schema::compile(schema).map_err(|error| Refused::Failed(error.message))?;
     let answer = schema.with_defaults(answer);
     let violations = schema.violations(&answer);

@@ -75,6 +75,12 @@ fn give(store: Runs, args: &AnswerArgs, json: bool) -> anyhow::Result<Exit> {
             let schema = Schema::compile(&question.schema)
                 .map_err(|error| anyhow::anyhow!("its schema cannot be used: {}", error.message))?;
             let answer = run::typed(&args.answer, &schema, Map::new())?;
+            // Of a name that was mistyped, a default would decide in the place of what was meant.
+            let asked = question.schema.get("properties");
+            let is_asked = |name: &str| asked.is_some_and(|asked| asked.get(name).is_some());
+            if let Some(name) = answer.keys().find(|name| !is_asked(name)) {
+                return Ok(Err(Refused::Unfit(format!("`{name}` is not asked for"))));
+            }
             Reply::Answer(answer.into())
         };
         Ok(questions.answer(id, reply).await)
