@@ -128,7 +128,7 @@ fn a_late_result_belongs_to_the_node_it_was_asked_for_at() {
     let noted =
         ToolUse { tool: "get_order".into(), arguments: digest("{}"), result: None, failed: false };
     assert!(noted.is_unanswered());
-    assert_eq!(walk.steps()[1].uses, [noted.clone()]);
+    assert_eq!(walk.steps()[1].uses, *std::slice::from_ref(&noted));
     let result = r#"{"status": "paid"}"#;
     answered(&mut walk, permit, result);
     assert_eq!(walk.steps()[1].uses, [ToolUse { result: Some(digest(result)), ..noted }]);
