@@ -18,6 +18,7 @@ mod keys;
 
 mod align;
 mod json;
+mod locate;
 mod pointers;
 mod text;
 mod tree;
@@ -26,6 +27,7 @@ mod yaml;
 pub use decode::{FILE_PREFIX, GRAPH_FOLDER, Lookup, OWN_PROGRAM};
 pub use json::Json;
 pub use keys::NODE_TYPES;
+pub use locate::expression_at;
 pub use read::{
     UNSET, merge_servers, read_front_matter, read_graph, read_graph_alone, read_mcp_json,
     read_procedure_servers, read_prompt, read_prompts, read_tests, set_edgelake,

@@ -125,15 +125,29 @@ impl Evaluation {
     /// Evaluates. The same evaluation may be run again, with a larger budget say.
     pub fn run(&self, env: &Env) -> Result<Evaluated, ExprError> {
         let value = match &self.body.nodes[self.node].kind {
-            Kind::Transform(expr) | Kind::Foreach { items: expr, .. } => {
-                expr.eval(&self.scope, env)?
+            Kind::Transform(expr) => expr
+                .eval(&self.scope, env)
+                .map_err(|error| error.inside("expr").inside("transform"))?,
+            Kind::Foreach { items, .. } => {
+                items.eval(&self.scope, env).map_err(|error| error.inside("items"))?
             }
-            Kind::Call { args, .. } | Kind::Graph { args, .. } => {
-                args.evaluate(&self.scope, env)?
+            Kind::Call { target, args } => {
+                args.evaluate(&self.scope, env).map_err(|error| match target {
+                    Target::Tool { .. } | Target::Command(_) => error.inside("args"),
+                    // Their arguments are members of the node.
+                    _ => error,
+                })?
+            }
+            Kind::Graph { args, .. } => {
+                args.evaluate(&self.scope, env).map_err(|error| error.inside("args"))?
             }
             Kind::Switch { cases, default } => {
                 for case in cases {
-                    if truthy(&case.rule.eval(&self.scope, env)?) {
+                    let holds = case.rule.eval(&self.scope, env).map_err(|error| {
+                        let position = case.position.to_string();
+                        error.inside("rule").inside(&position).inside("conditions")
+                    })?;
+                    if truthy(&holds) {
                         return Ok(Evaluated::Route(Some(case.target)));
                     }
                 }

@@ -15,7 +15,8 @@ pub struct RunError {
     pub message: String,
     /// The node it happened at.
     pub node: Option<Arc<str>>,
-    /// What the other side said, if it said more: a tool's result, an error's data.
+    /// What more there is to say: a tool's result, the data of an error of the protocol, where in an
+    /// expression it happened.
     pub data: Option<Value>,
 }
 
@@ -238,10 +239,45 @@ impl ErrorKind {
     }
 }
 
+/// The message says where in which expression of the node it happened; programs find the same in the
+/// data.
 impl From<ExprError> for RunError {
     fn from(error: ExprError) -> Self {
-        Self::new(ErrorKind::Expression, error.to_string())
+        let mut message = error.to_string();
+        if let Some(excerpt) = error.excerpt() {
+            let before = if excerpt.column.is_some() { "at" } else { "in" };
+            message.push_str(&format!(" {before} {excerpt}"));
+        }
+        let mut data: Map = Map::from_iter([("code", error.code)]);
+        if let Some(pointer) = error.pointer {
+            message.push_str(&format!(", in `{}`", dotted(&pointer)));
+            data.insert("pointer", pointer);
+        }
+        if let Some(position) = error.position {
+            data.insert("position", position);
+        }
+        if let Some(token) = error.token {
+            data.insert("token", token);
+        }
+        Self::new(ErrorKind::Expression, message).with_data(data.into())
     }
+}
+
+/// A pointer as people write the way to a value: `conditions[0].rule`.
+fn dotted(pointer: &str) -> String {
+    let mut way = String::new();
+    for token in pointer.split('/').skip(1) {
+        let token = token.replace("~1", "/").replace("~0", "~");
+        if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) {
+            way.push_str(&format!("[{token}]"));
+        } else {
+            if !way.is_empty() {
+                way.push('.');
+            }
+            way.push_str(&token);
+        }
+    }
+    way
 }
 
 impl fmt::Display for RunError {

@@ -1,18 +1,23 @@
 use std::fmt;
+use std::sync::Arc;
+
+use crate::Excerpt;
 
 /// Why an expression could not be compiled or evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({code})")]
 pub struct ExprError {
     /// JSONata's own code such as `T2001`, or one of [`code`].
-    pub code: String,
+    pub code: &'static str,
     /// What happened, for people and models.
     pub message: String,
     /// Where in the text of the expression, as a byte offset.
     pub position: Option<usize>,
     /// The word or sign at that place.
     pub token: Option<String>,
-    /// Where in a JSON Logic rule, as an RFC 6901 pointer.
+    /// The text of the expression, where one that can be read fails.
+    pub expression: Option<Arc<str>>,
+    /// Where in a JSON Logic rule, or in what else has expressions in it, as an RFC 6901 pointer.
     pub pointer: Option<String>,
     /// The limit that was exceeded, if that was the reason.
     pub limit: Option<Limit>,
@@ -49,6 +54,8 @@ pub mod code {
     pub const UNKNOWN_OPERATOR: &str = "L0101";
     /// A JSON Logic rule nests too deep.
     pub const RULE_DEPTH: &str = "L0102";
+    /// Data stands where a JSON Logic rule is to decide something.
+    pub const NOT_A_RULE: &str = "L0103";
     /// A JSON Logic operator got operands it cannot work with.
     pub const OPERANDS: &str = "L0201";
     /// A JSONPath query is not one.
@@ -59,12 +66,13 @@ pub mod code {
 
 impl ExprError {
     /// An error with a code and a message.
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
-            code: code.into(),
+            code,
             message: message.into(),
             position: None,
             token: None,
+            expression: None,
             pointer: None,
             limit: None,
         }
@@ -77,8 +85,22 @@ impl ExprError {
     }
 
     /// The error of an exceeded limit; the message names it.
-    pub(crate) fn exceeded(code: &str, limit: Limit, message: impl Into<String>) -> Self {
+    pub(crate) fn exceeded(code: &'static str, limit: Limit, message: impl Into<String>) -> Self {
         Self { limit: Some(limit), ..Self::new(code, message) }
+    }
+
+    /// What the error was in is the member `key` of something larger.
+    #[must_use]
+    pub fn inside(mut self, key: &str) -> Self {
+        let mut pointer = String::from("/") + &key.replace('~', "~0").replace('/', "~1");
+        pointer.push_str(self.pointer.as_deref().unwrap_or_default());
+        self.pointer = Some(pointer);
+        self
+    }
+
+    /// Where it happened in the text of the expression, for people: the place and the text around it.
+    pub fn excerpt(&self) -> Option<Excerpt<'_>> {
+        Excerpt::of(self.expression.as_deref()?, self.position)
     }
 
     /// Says where in a rule the error happened, unless that is known already.

@@ -11,6 +11,7 @@
 mod bounds;
 mod budget;
 mod error;
+mod excerpt;
 mod jsonata;
 mod jsonpath;
 mod logic;
@@ -19,6 +20,7 @@ mod scope;
 
 pub use budget::{Budget, Cancel, Chance, Env};
 pub use error::{ExprError, Limit, code};
+pub use excerpt::Excerpt;
 pub use jsonata::Jsonata;
 pub use jsonpath::{Filter, JsonPath, Located, Pipeline, Wanted};
 pub use logic::{JsonLogic, MAX_RULE_DEPTH, truthy};

@@ -16,6 +16,7 @@
 
 mod coerce;
 mod compile;
+mod condition;
 mod eval;
 mod operand;
 mod operator;
@@ -88,6 +89,20 @@ impl JsonLogic {
             Ok(Self { rule, reads, computed: Computed::default() })
         } else {
             Err(errors)
+        }
+    }
+
+    /// Compiles a rule that decides something. Data in its place, or in that of a rule that it joins,
+    /// is a fault: JSON Logic would let it hold always, or never.
+    pub fn condition(rule: &Value) -> Result<Self, Vec<ExprError>> {
+        let mut faults = condition::faults(rule);
+        match Self::compile(rule) {
+            Ok(compiled) if faults.is_empty() => Ok(compiled),
+            Ok(_) => Err(faults),
+            Err(mut errors) => {
+                errors.append(&mut faults);
+                Err(errors)
+            }
         }
     }
 

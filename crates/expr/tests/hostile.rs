@@ -185,7 +185,7 @@ fn rules_that_nest() {
         };
     }
     let error = on_a_small_stack(move || JsonLogic::compile(&rule).unwrap_err());
-    assert_eq!((error[0].code.as_str(), error[0].limit), (code::RULE_DEPTH, Some(Limit::Depth)));
+    assert_eq!((error[0].code, error[0].limit), (code::RULE_DEPTH, Some(Limit::Depth)));
 
     let deepest = format!("{}1{}", r#"{"!":["#.repeat(60), "]}".repeat(60));
     assert_eq!(logic(&deepest, Value::Null, env()), Ok(Value::Bool(true)));

@@ -176,6 +176,8 @@ pub enum Target {
 /// One condition of a switch.
 #[derive(Debug)]
 pub struct Case {
+    /// Its position among the conditions of the file, those without a rule included.
+    pub position: usize,
     /// Holds or not.
     pub rule: JsonLogic,
     /// The rule as it was written, for people.

@@ -45,7 +45,7 @@ impl Template {
 
     /// Fills every expression in; none where the template is an expression without a result.
     ///
-    /// A member without a result is left out of its object; an item without one becomes null, so
+    /// An error says at which place, as a pointer. A member without a result is left out of its object; an item without one becomes null, so
     /// that its neighbours keep their places.
     pub fn evaluate(&self, scope: &Arc<dyn Scope>, env: &Env) -> Result<Option<Value>, ExprError> {
         match self {
@@ -54,7 +54,8 @@ impl Template {
             Self::Object(members) => {
                 let mut map = Map::with_capacity(members.len());
                 for (key, member) in members {
-                    if let Some(value) = member.evaluate(scope, env)? {
+                    let value = member.evaluate(scope, env).map_err(|error| error.inside(key))?;
+                    if let Some(value) = value {
                         map.insert(Arc::clone(key), value);
                     }
                 }
@@ -62,7 +63,11 @@ impl Template {
             }
             Self::Array(items) => items
                 .iter()
-                .map(|item| Ok(item.evaluate(scope, env)?.unwrap_or_default()))
+                .enumerate()
+                .map(|(index, item)| match item.evaluate(scope, env) {
+                    Ok(value) => Ok(value.unwrap_or_default()),
+                    Err(error) => Err(error.inside(&index.to_string())),
+                })
                 .collect::<Result<Vec<_>, _>>()
                 .map(|items| Some(items.into())),
         }

@@ -83,6 +83,16 @@ enum Head {
     Lost,
 }
 
+impl Head {
+    /// What `$` and names refer to in what is applied to it, such as a predicate or a computed step.
+    fn inside(&self) -> Context {
+        match self {
+            Self::Known(segments) if segments.is_empty() => Context::Root,
+            Self::Known(_) | Self::Lost => Context::Other,
+        }
+    }
+}
+
 impl Reader {
     fn visit_all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>, context: Context) {
         for expr in exprs {
@@ -110,8 +120,10 @@ impl Reader {
                 self.finish(head);
             }
             ExprKind::Group { input, pairs } => {
-                self.visit(input, context);
-                self.visit_all(pairs.iter().flat_map(|(key, value)| [key, value]), Context::Other);
+                let head = self.follow(input, context);
+                let inside = head.inside();
+                self.finish(head);
+                self.visit_all(pairs.iter().flat_map(|(key, value)| [key, value]), inside);
             }
             ExprKind::Call { function, arguments } => self.call(function, arguments, context, 0),
             ExprKind::Binary { op: BinaryOp::Chain, lhs, rhs } => {
@@ -167,12 +179,12 @@ impl Reader {
             ExprKind::Binary { op: BinaryOp::Map, lhs, rhs } => self.step(lhs, rhs, context),
             ExprKind::Filter { input, predicate } => {
                 let head = self.follow(input, context);
-                self.visit(predicate, Context::Other);
+                self.visit(predicate, head.inside());
                 head
             }
             ExprKind::Sort { input, terms } => {
                 let head = self.follow(input, context);
-                self.visit_all(terms.iter().map(|term| &term.key), Context::Other);
+                self.visit_all(terms.iter().map(|term| &term.key), head.inside());
                 head
             }
             ExprKind::Index { input, .. } => self.follow(input, context),
@@ -213,8 +225,12 @@ impl Reader {
             // `a.%` is the root again.
             self.reads.whole_context |=
                 matches!(head, Head::Known(_)) && matches!(rhs.kind, ExprKind::Parent);
-            self.finish(head);
-            self.visit(rhs, Context::Other);
+            let inside = head.inside();
+            // `$.(a)` reads `a` and nothing else.
+            if inside == Context::Other {
+                self.finish(head);
+            }
+            self.visit(rhs, inside);
             return Head::Lost;
         };
         match head {

@@ -69,6 +69,16 @@ fn paths_from_the_root() {
         ("$uppercase(node.a)", "node.a"),
         ("node.a ~> $uppercase()", "node.a"),
         ("node.a.$uppercase()", "node.a"),
+        // What is applied to the root reads from there.
+        ("$.{\"x\": node.a, \"y\": b}", "node.a b"),
+        ("$.(node.a + b)", "node.a b"),
+        ("$.( $x := node.a; $x.b & $.c )", "node.a c"),
+        ("$$.[node.a, b].c", "node.a b"),
+        ("$[limit > 1].node", "limit node"),
+        ("$^(a).node", "a node"),
+        ("${kind: node.a}", "kind node.a !"),
+        ("$.$uppercase(node.a)", "node.a"),
+        ("$.(node.(a))", "node"),
     ] {
         assert_eq!(reads(source), expected, "{source}");
     }
@@ -109,6 +119,8 @@ fn the_whole_context() {
         ("$string(a)", "a"),
         ("a.%", "a !"),
         ("a.$keys()", "a"),
+        ("$.$keys()", "!"),
+        ("$.($)", "!"),
         ("$map(a, function($v){ $$ })", "a !"),
     ] {
         assert_eq!(reads(source), expected, "{source}");

@@ -77,7 +77,7 @@ impl Breakpoint {
                 .ok_or_else(|| Unclear::new("`hits` is a whole number from 1"))?,
         };
         let condition = given(value, "condition").map(|rule| {
-            JsonLogic::compile(rule).map(Arc::new).map_err(|errors| {
+            JsonLogic::condition(rule).map(Arc::new).map_err(|errors| {
                 let errors = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
                 Unclear(format!("the condition of the breakpoint at `{node}`: {errors}"))
             })

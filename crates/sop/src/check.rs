@@ -115,7 +115,7 @@ impl Check<'_> {
     }
 
     fn compiled(&mut self, guard: &GuardDef) -> Option<Arc<Guard>> {
-        let errors = match JsonLogic::compile(guard.rule.value()) {
+        let errors = match JsonLogic::condition(guard.rule.value()) {
             Ok(rule) => {
                 let text = guard.rule.value().to_json().into();
                 return Some(Arc::new(Guard { text, rule }));

@@ -22,8 +22,8 @@ pub(super) fn switch(record: &Record<'_>, problems: &mut Problems) -> Option<Swi
     let mut conditions = Vec::with_capacity(items.len());
     let mut default: Option<Text> = None;
     let mut complete = true;
-    for item in items {
-        match condition(item, problems) {
+    for (position, item) in items.iter().enumerate() {
+        match condition(item, position, problems) {
             Some(Read::Rule(condition)) => conditions.push(condition),
             Some(Read::Default(target)) => match &default {
                 Some(first) => second_default(&target, first, "another condition", problems),
@@ -43,7 +43,7 @@ enum Read {
     Default(Text),
 }
 
-fn condition(tree: &Arc<Tree>, problems: &mut Problems) -> Option<Read> {
+fn condition(tree: &Arc<Tree>, position: usize, problems: &mut Problems) -> Option<Read> {
     let record = Record::open(tree, &CONDITION, Strangers::Report, problems)?;
     let rule = record.member("rule").filter(|rule| !matches!(rule.value.kind, Kind::Null));
     let target = match (record.member("target"), record.member("next")) {
@@ -69,7 +69,8 @@ fn condition(tree: &Arc<Tree>, problems: &mut Problems) -> Option<Read> {
     };
     Some(match rule {
         Some(rule) => {
-            Read::Rule(Condition { span: tree.span, rule: Json::new(&rule.value), target })
+            let rule = Json::new(&rule.value);
+            Read::Rule(Condition { span: tree.span, position, rule, target })
         }
         None => Read::Default(target),
     })

@@ -86,6 +86,8 @@ pub struct Switch {
 pub struct Condition {
     /// The whole condition.
     pub span: Span,
+    /// Its position among the conditions, those without a rule included.
+    pub position: usize,
     /// The JSON Logic rule.
     pub rule: Json,
     /// The node to go to when the rule holds.

@@ -47,7 +47,7 @@ pub(super) fn evaluate(
     }
     let result = program
         .evaluate(Some(&scope.context()), &environment)
-        .map_err(|error| explain(error, meter))?;
+        .map_err(|error| explain(error, meter, program.source()))?;
     if let Some(value) = &result {
         bounds::check(value, meter)?;
     }
@@ -95,12 +95,15 @@ fn number(args: &[Option<Value>], index: usize) -> Option<f64> {
 }
 
 /// The error in our words, with the limit where one was exceeded.
-fn explain(error: EvalError, meter: &Meter<'_>) -> ExprError {
+fn explain(error: EvalError, meter: &Meter<'_>, source: &str) -> ExprError {
     let budget = &meter.env.budget;
     let (limit, message) = match error.code {
         "U1003" => return cancelled(),
-        "U1002" => return out_of_bytes(budget.bytes),
-        code::TIME => return meter.out_of_time(),
+        // What was going on when it was enough says nothing; which expression it was does.
+        "U1002" => {
+            return ExprError { expression: Some(source.into()), ..out_of_bytes(budget.bytes) };
+        }
+        code::TIME => return ExprError { expression: Some(source.into()), ..meter.out_of_time() },
         "D1011" => (
             Some(Limit::Depth),
             format!("the expression's calls nest deeper than the limit of {} levels", budget.depth),
@@ -116,6 +119,7 @@ fn explain(error: EvalError, meter: &Meter<'_>) -> ExprError {
     ExprError {
         position: error.span.map(|span| span.range().start).or(error.position),
         token: error.token,
+        expression: Some(source.into()),
         limit,
         ..ExprError::new(error.code, message)
     }

@@ -274,9 +274,9 @@ fn what_is_no_function_is_named() {
 fn errors_of_evaluation_have_a_place() {
     let scope = PlainScope::shared(json(r#"{"a": "x"}"#));
     let error = eval_in(&scope, "1 + $number($.a)").unwrap_err();
-    assert_eq!((error.code.as_str(), error.position), ("D3030", Some(4)));
+    assert_eq!((error.code, error.position), ("D3030", Some(4)));
     let error = eval_in(&scope, "(1; $.a + 1)").unwrap_err();
-    assert_eq!((error.code.as_str(), error.token.as_deref()), ("T2001", Some("+")));
+    assert_eq!((error.code, error.token.as_deref()), ("T2001", Some("+")));
 }
 
 #[test]

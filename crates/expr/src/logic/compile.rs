@@ -7,8 +7,8 @@ use super::operator::Operator;
 use super::{Iteration, MAX_RULE_DEPTH, Place, Rule, Var};
 use crate::{ExprError, Jsonata, Limit, Read, Reads, code};
 
-/// The operators, for suggestions.
-const OPERATORS: &[&str] = &[
+/// The operators.
+pub(super) const OPERATORS: &[&str] = &[
     "var",
     "missing",
     "missing_some",
@@ -273,20 +273,25 @@ impl Compiler {
     }
 
     fn pointer(&self) -> String {
-        self.path.iter().fold(String::new(), |pointer, key| {
-            pointer + "/" + &key.replace('~', "~0").replace('/', "~1")
-        })
+        pointer_of(&self.path)
     }
 }
 
+/// The pointer that these keys and indexes are.
+pub(super) fn pointer_of(path: &[String]) -> String {
+    path.iter().fold(String::new(), |pointer, key| {
+        pointer + "/" + &key.replace('~', "~0").replace('/', "~1")
+    })
+}
+
 /// The operands of an operator: a list, or one that is written without.
-struct Operands<'a> {
-    items: &'a [Value],
-    listed: bool,
+pub(super) struct Operands<'a> {
+    pub(super) items: &'a [Value],
+    pub(super) listed: bool,
 }
 
 impl<'a> Operands<'a> {
-    fn new(operands: &'a Value) -> Self {
+    pub(super) fn new(operands: &'a Value) -> Self {
         match operands {
             Value::Array(items) => Self { items, listed: true },
             single => Self { items: std::slice::from_ref(single), listed: false },

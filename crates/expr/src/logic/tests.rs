@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use mcpgraph_value::Value;
+use mcpgraph_value::{Map, Value};
 
 use crate::{Env, ExprError, JsonLogic, PlainScope, Scope, code, truthy};
 
@@ -183,10 +183,8 @@ fn every_fault_is_reported_with_its_place() {
     let rule =
         r#"{"and": [{"=<": [1, 2]}, {"var": "a ="}, {"filtr": [{"var": ["b +"]}]}, {"*": []}]}"#;
     let errors = JsonLogic::compile(&json(rule)).unwrap_err();
-    let found: Vec<_> = errors
-        .iter()
-        .map(|error| (error.code.as_str(), error.pointer.as_deref().unwrap()))
-        .collect();
+    let found: Vec<_> =
+        errors.iter().map(|error| (error.code, error.pointer.as_deref().unwrap())).collect();
     assert_eq!(found[0], (code::UNKNOWN_OPERATOR, "/and/0/=<"));
     assert!(found[1].0.starts_with('S') && found[1].1 == "/and/1/var", "{found:?}");
     assert!(found.contains(&(code::UNKNOWN_OPERATOR, "/and/2/filtr")), "{found:?}");
@@ -198,9 +196,46 @@ fn every_fault_is_reported_with_its_place() {
 }
 
 #[test]
+fn data_is_no_condition() {
+    let faults = |rule: &str| -> Vec<String> {
+        let errors = JsonLogic::condition(&json(rule)).err().unwrap_or_default();
+        let fault = |error: ExprError| {
+            assert_eq!(error.code, code::NOT_A_RULE, "{rule}");
+            error.pointer.unwrap_or_default()
+        };
+        errors.into_iter().map(fault).collect()
+    };
+    for (rule, expected) in [
+        (r#""$.a > 1""#, vec![""]),
+        ("5", vec![""]),
+        ("[]", vec![""]),
+        ("{}", vec![""]),
+        (r#"{">": [{"var": "a"}, 1], "<": [{"var": "a"}, 5]}"#, vec![""]),
+        (r#"{"and": [{"var": "a"}, "b > 1", {"<": [1, 2], ">": []}]}"#, vec!["/and/1", "/and/2"]),
+        (r#"{"!": "a"}"#, vec!["/!"]),
+        (r#"{"if": ["a", true, {"var": "b", "<": 1}]}"#, vec!["/if/0", "/if/2"]),
+        (r#"{"==": [{"some": [{"var": "f"}, "x"]}, true]}"#, vec!["/==/0/some/1"]),
+        (r#"{"==": [{"var": "a", "+": 1}, 2]}"#, vec!["/==/0"]),
+        // Rules, and data where values are.
+        ("true", vec![]),
+        (r#"{"var": "a"}"#, vec![]),
+        (r#"{"and": [{"var": "a"}, true]}"#, vec![]),
+        (r#"{"==": [{"or": [{"var": "a"}, "none"]}, "none"]}"#, vec![]),
+        (r#"{"in": [{"var": "a"}, ["x", {"k": 1, "l": 2}]]}"#, vec![]),
+        (r#"{"if": [{"var": "a"}, "yes", ""]}"#, vec![]),
+        (r#"{"!": [{"missing": ["a", "b"]}]}"#, vec![]),
+        (r#"{"reduce": [{"var": "f"}, {"+": [{"var": "current"}, 1]}, 0]}"#, vec![]),
+    ] {
+        assert_eq!(faults(rule), expected, "{rule}");
+    }
+    let deep = (0..1000).fold(json("1"), |inner, _| Value::array(vec![inner]));
+    assert!(JsonLogic::condition(&Value::object(Map::from_iter([("!", deep)]))).is_err());
+}
+
+#[test]
 fn errors_of_var_say_where() {
     let error = eval(r#"{"or": [false, {"var": ["'a' + 1", 2]}]}"#).unwrap_err();
-    assert_eq!((error.code.as_str(), error.pointer.as_deref()), ("T2001", Some("/or/1/var/0")));
+    assert_eq!((error.code, error.pointer.as_deref()), ("T2001", Some("/or/1/var/0")));
 }
 
 #[test]

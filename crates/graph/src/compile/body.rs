@@ -252,7 +252,8 @@ impl<'a> Compiler<'a, '_> {
                 let rule = self.rule(condition, &place.names);
                 let target = self.edge(&condition.target, "a condition", place);
                 let source = condition.rule.value().clone();
-                Some(Case { rule: rule?, source, target: target? })
+                let position = condition.position;
+                Some(Case { position, rule: rule?, source, target: target? })
             })
             .collect();
         let default = match &switch.default {

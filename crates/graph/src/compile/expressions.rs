@@ -11,7 +11,7 @@ use crate::Template;
 
 impl Compiler<'_, '_> {
     pub(super) fn rule(&mut self, condition: &Condition, names: &Names<'_>) -> Option<JsonLogic> {
-        match JsonLogic::compile(condition.rule.value()) {
+        match JsonLogic::condition(condition.rule.value()) {
             Ok(rule) => {
                 let known = Known { names, ids: &self.ids };
                 reads::check_rule(rule.reads(), &condition.rule, known, self.report);

@@ -31,6 +31,13 @@ fn a_name_that_needs_quotes_gets_them() {
 }
 
 #[test]
+fn names_in_what_is_applied_to_the_root_follow() {
+    let nodes = r#"[{"id":"x","transform":{"expr":"$.{ \"k\": a.n, \"a\": $.(a + b.(a)) }"}}]"#;
+    let expected = r#"[{"id":"x","transform":{"expr":"$.{ \"k\": c.n, \"a\": $.(c + b.(a)) }"}}]"#;
+    assert_eq!(renamed(nodes, Version::One, "c"), expected);
+}
+
+#[test]
 fn what_is_no_expression_stays() {
     let nodes = r#"[{"id":"x","args":{"x":"$.a"},"transform":{"expr":"$.a +"}}]"#;
     assert_eq!(renamed(nodes, Version::Two, "c"), nodes);

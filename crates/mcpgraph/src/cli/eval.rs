@@ -51,7 +51,7 @@ fn first(errors: Vec<ExprError>) -> ExprError {
 
 fn describe(error: &ExprError) -> Value {
     let mut details: Map = Map::from_iter([
-        ("code", Value::from(error.code.as_str())),
+        ("code", Value::from(error.code)),
         ("message", Value::from(error.message.as_str())),
         ("position", error.position.into()),
     ]);

@@ -1,3 +1,4 @@
+mod blame;
 mod steps;
 mod typed;
 
@@ -17,6 +18,7 @@ use parking_lot::Mutex;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use self::blame::Blame;
 use self::steps::Steps;
 pub(super) use self::typed::typed;
 use super::args::{HistoryArgs, RunArgs};
@@ -89,6 +91,7 @@ impl Show {
         run: impl AsyncFnOnce(&McpGraph, &Watched) -> Finished,
     ) -> anyhow::Result<Exit> {
         let Subject { file, graph, files } = subject;
+        let blame = Blame::new(&file);
         let identity = Identity::new(&graph.server.name, files.as_ref());
         let watch = Watch::start(history, &identity, false);
         block_on(Threads::One, async move {
@@ -112,7 +115,7 @@ impl Show {
             product.close().await;
             drop(product);
             watch.end().await;
-            report(&finished, &watcher, self.json)?;
+            report(&finished, &watcher, &blame, self.json)?;
             Ok(match (&finished.outcome, asked.get()) {
                 (Ok(_), _) => Exit::Success,
                 (Err(_), Some(exit)) => *exit,
@@ -142,7 +145,12 @@ fn stop_on_signal(
     })
 }
 
-fn report(finished: &Finished, watcher: &Watcher, as_json: bool) -> anyhow::Result<()> {
+fn report(
+    finished: &Finished,
+    watcher: &Watcher,
+    blame: &Blame,
+    as_json: bool,
+) -> anyhow::Result<()> {
     if as_json {
         let mut report: Map = Map::from_iter([("run", finished.run.to_string())]);
         match &finished.outcome {
@@ -157,8 +165,7 @@ fn report(finished: &Finished, watcher: &Watcher, as_json: bool) -> anyhow::Resu
         Ok(Value::String(text)) => output::data(&format!("{text}\n")),
         Ok(result) => output::data(&(result.to_json_pretty() + "\n")),
         Err(error) => {
-            let text = finished.explained(error);
-            output::error(&format!("{text} [{}]\n  run {}", error.kind.code(), finished.run));
+            blame.tell(finished, error);
             Ok(())
         }
     }
