@@ -4,6 +4,7 @@
 //! is asked for by the run and done here, where the client's request is.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -27,6 +28,9 @@ use crate::requests::Tracking;
 use crate::view::View;
 use crate::workflows::{Layer, Workflows};
 use crate::{aliases, call as graph_call, requests, result};
+
+/// How long what is inside a workflow may take to end when nobody waits for it any more.
+const ENDING: Duration = Duration::from_secs(5);
 
 /// A request that goes through workflows.
 struct Way<'a> {
@@ -168,6 +172,9 @@ impl Gateway {
             let _stops = stop.drop_guard();
             tokio::pin!(ended);
             let (mut answered, mut failed) = (None, None);
+            let stop_inside = way.call.cancel.child_token();
+            let inner_call = way.call.inside(stop_inside.clone());
+            let inner_way = way.with(&inner_call);
             let finished = loop {
                 tokio::select! {
                     biased;
@@ -179,9 +186,18 @@ impl Gateway {
                         let Ask { request: wanted, trace, cancel, reply } = ask;
                         let outer = Outer { run, trace };
                         let wanted = request.or(wanted);
-                        let answer = tokio::select! {
-                            answer = self.inside(way, &course, wanted, &outer) => answer,
-                            () = cancel.cancelled() => continue,
+                        let answer = {
+                            let inside = self.inside(&inner_way, &course, wanted, &outer);
+                            tokio::pin!(inside);
+                            tokio::select! {
+                                answer = &mut inside => answer,
+                                () = cancel.cancelled() => {
+                                    // Runs in there are told, so that their records have an end.
+                                    stop_inside.cancel();
+                                    drop(tokio::time::timeout(ENDING, inside).await);
+                                    continue;
+                                }
+                            }
                         };
                         drop(reply.send(match answer {
                             Ok(answer) => Ok(answered.insert(answer).value.clone()),
@@ -252,6 +268,13 @@ impl Gateway {
 impl<'a> Way<'a> {
     fn new(gateway: &Gateway, view: &'a View, call: &'a Call, around: Around) -> Self {
         Self { view, call, around, client: name_of(call), workflows: gateway.workflows() }
+    }
+
+    /// The same way for what is inside a workflow. A list is no run, and needs its parameters.
+    fn with<'b>(&'b self, inner: &'b Call) -> Way<'b> {
+        let call = if self.around == Around::Call { inner } else { self.call };
+        let (client, workflows) = (self.client.clone(), Arc::clone(&self.workflows));
+        Way { view: self.view, call, around: self.around, client, workflows }
     }
 }
 

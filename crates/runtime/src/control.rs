@@ -103,13 +103,14 @@ impl Move {
 }
 
 impl DebugState {
-    /// How the run stands: its `state`, and where it is paused `why`, the `node` that made it pause
-    /// and what comes `next`.
+    /// How the run stands: its `state`, and where it is paused `why`, the `node` that made it pause,
+    /// what comes `next`, the `error` of that node if nothing takes care of it, and a `problem` with
+    /// the condition of the breakpoint.
     pub fn to_map(&self) -> Map {
-        let (why, next) = match self {
+        let (why, next, error, problem) = match self {
             Self::Running => return Map::from_iter([("state", "running")]),
             Self::Ended => return Map::from_iter([("state", "ended")]),
-            Self::Paused { why, next } => (why, next),
+            Self::Paused { why, next, error, problem } => (why, next, error, problem),
         };
         let (why, node) = match why {
             PauseReason::Asked => ("asked", None),
@@ -128,6 +129,12 @@ impl DebugState {
                 ("path", next.path.to_string().into()),
             ]);
             map.insert("next", next);
+        }
+        if let Some(error) = error {
+            map.insert("error", error.to_value());
+        }
+        if let Some(problem) = problem {
+            map.insert("problem", Arc::clone(problem));
         }
         map
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use mcpgraph_engine::{NotChanged, PauseReason, StepPath, Upcoming};
+use mcpgraph_engine::{NotChanged, PauseReason, RunError, StepPath, Upcoming};
 use mcpgraph_expr::JsonLogic;
 use mcpgraph_value::Value;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -32,7 +32,8 @@ pub struct Breakpoint {
     pub node: Arc<str>,
     /// Before or after it.
     pub when: When,
-    /// Stops only where this holds for the context.
+    /// Stops only where this holds for the context. It may take 100 ms; where it fails or takes
+    /// longer, the run stops, and its state tells why.
     pub condition: Option<Arc<JsonLogic>>,
     /// Stops from this time on that it would; 1 is the first.
     pub hits: u64,
@@ -48,7 +49,7 @@ pub enum When {
 }
 
 /// How a run that is debugged stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum DebugState {
     /// It goes on.
     Running,
@@ -58,6 +59,10 @@ pub enum DebugState {
         why: PauseReason,
         /// What comes next, if anything does before something that is under way has ended.
         next: Option<Upcoming>,
+        /// What went wrong with the node after which it stands still, if nothing takes care of that.
+        error: Option<Box<RunError>>,
+        /// Why it is not known whether it should stand still: the condition of the breakpoint failed.
+        problem: Option<Arc<str>>,
     },
     /// It is over.
     Ended,

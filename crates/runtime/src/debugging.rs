@@ -17,6 +17,10 @@ pub(crate) struct Debugging {
     let_through: Option<StepPath>,
     /// Why the run stands still, where the debugger does not know it yet.
     untold: Option<PauseReason>,
+    /// Why it is not known whether it should stand still.
+    problem: Option<Arc<str>>,
+    /// What it did before it stood still because a run inside it does.
+    follows: Option<Mode>,
 }
 
 /// What makes the run stop next, besides breakpoints.
@@ -35,7 +39,8 @@ impl Debugging {
     pub(crate) fn new(session: Option<DebugSession>, run: &mut Run) -> Self {
         let starts_paused = session.as_ref().is_some_and(|session| session.starts_paused);
         let mode = if starts_paused { Mode::Start } else { Mode::Run };
-        let debugging = Self { session, mode, let_through: None, untold: None };
+        let debugging =
+            Self { session, mode, let_through: None, untold: None, problem: None, follows: None };
         debugging.look_after(run);
         debugging
     }
@@ -72,7 +77,13 @@ impl Debugging {
     /// Tells the debugger that the run stands still.
     pub(crate) fn tell(&mut self, run: &Run) {
         if let (Some(why), Some(session)) = (self.untold.take(), &self.session) {
-            session.state.send_replace(DebugState::Paused { why, next: run.upcoming() });
+            let error = run.held().filter(|held| held.was_seen).and_then(|held| held.error);
+            session.state.send_replace(DebugState::Paused {
+                why,
+                next: run.upcoming(),
+                error: error.cloned().map(Box::new),
+                problem: self.problem.clone(),
+            });
         }
     }
 
@@ -103,12 +114,13 @@ impl Debugging {
         if self.let_through.take().is_some_and(|path| path == next.path) {
             return false;
         }
+        let told = run.told(clock.now());
         let why = match &self.mode {
             Mode::Start => Some(PauseReason::Asked),
             Mode::Step => Some(PauseReason::Stepped),
             Mode::StepOver(over) if !next.path.is_inside(over) => Some(PauseReason::Stepped),
             _ => self
-                .hit(&next.node, When::Before, run.view(None), evaluator)
+                .hit(&next.node, When::Before, run.view(None), told, evaluator)
                 .then(|| PauseReason::Before(Arc::clone(&next.node))),
         };
         let Some(why) = why else { return false };
@@ -126,7 +138,8 @@ impl Debugging {
         evaluator: &Evaluator,
     ) -> bool {
         let Some(held) = run.held().filter(|_| !run.is_paused()) else { return false };
-        if !held.was_seen && self.hit(held.node, When::After, Some(held.view), evaluator) {
+        let told = run.told(clock.now());
+        if !held.was_seen && self.hit(held.node, When::After, Some(held.view), told, evaluator) {
             let node = Arc::clone(held.node);
             self.pause(run, clock, PauseReason::After(node));
         } else {
@@ -185,6 +198,20 @@ impl Debugging {
         }
     }
 
+    /// A run inside this one stands still, or none does any more: this one has to wait for it, and
+    /// its time stands still, too.
+    pub(crate) fn follow(&mut self, stands: bool, run: &mut Run, clock: &mut Clock) {
+        if !stands {
+            if let Some(mode) = self.follows.take() {
+                self.resume(run, clock, mode);
+            }
+        } else if !run.is_paused() {
+            let mode = std::mem::replace(&mut self.mode, Mode::Run);
+            self.pause(run, clock, PauseReason::Asked);
+            self.follows = Some(mode);
+        }
+    }
+
     fn pause(&mut self, run: &mut Run, clock: &mut Clock, why: PauseReason) {
         if run.is_paused() || run.outcome().is_some() {
             return;
@@ -201,6 +228,8 @@ impl Debugging {
         }
         self.mode = mode;
         self.untold = None;
+        self.problem = None;
+        self.follows = None;
         run.resume(clock.resume(), clock.now());
         if let Some(session) = &self.session {
             session.state.send_replace(DebugState::Running);
@@ -213,6 +242,7 @@ impl Debugging {
         node: &str,
         when: When,
         view: Option<&ScopeView>,
+        told: i64,
         evaluator: &Evaluator,
     ) -> bool {
         let Some(session) = &mut self.session else { return false };
@@ -222,7 +252,15 @@ impl Debugging {
                 continue;
             }
             let holds = match (&point.condition, view) {
-                (Some(rule), Some(view)) => evaluator.holds(rule, view),
+                (Some(rule), Some(view)) => {
+                    evaluator.holds(rule, view, told).unwrap_or_else(|error| {
+                        // Whoever wrote it should see that.
+                        let problem =
+                            format!("the condition of the breakpoint at `{node}`: {error}");
+                        self.problem = Some(problem.into());
+                        true
+                    })
+                }
                 _ => true,
             };
             if holds {

@@ -18,11 +18,11 @@ use crate::debugging::Debugging;
 use crate::durable::Durably;
 use crate::ending;
 use crate::lines;
-use crate::live::Entered;
+use crate::live::{Entered, LiveRuns, Standing, Visit};
 use crate::runtime::Ended;
 use crate::watch::Watchers;
 use crate::work::Work;
-use crate::{Asker, DebugSession, EffectCall, Finished, Runtime, Wrapped};
+use crate::{Asker, EffectCall, Finished, Runtime, Wrapped};
 
 /// After how many steps in a row a run lets others have their turn.
 const STEPS_PER_TURN: u32 = 32;
@@ -38,6 +38,10 @@ pub(crate) struct Drive<'a> {
     /// The place where debuggers may join.
     pub(crate) entered: Option<Entered>,
     pub(crate) cancel: CancellationToken,
+    /// The run it is inside of, and where that is found.
+    pub(crate) around: Option<(RunId, LiveRuns)>,
+    /// Lets that one stand still while this one does.
+    pub(crate) standing: Option<Standing>,
     pub(crate) meta: Vec<(String, Raw)>,
     pub(crate) wrapped: Option<Arc<dyn Wrapped>>,
     pub(crate) asker: Option<Asker>,
@@ -94,6 +98,7 @@ impl Drive<'_> {
                 self.watchers.committed().await;
                 self.debugging.tell(&self.run);
             }
+            self.stand();
             self.answer_early();
             if self.durably.is_none() {
                 self.wait().await;
@@ -178,6 +183,17 @@ impl Drive<'_> {
         }
     }
 
+    /// While this run stands still, so does the one it is inside of: that must not run out of time.
+    fn stand(&mut self) {
+        if !self.run.is_paused() {
+            self.standing = None;
+        } else if self.standing.is_none()
+            && let Some((around, live)) = &self.around
+        {
+            self.standing = live.stand(*around);
+        }
+    }
+
     /// Waits for whatever comes first: an outcome, a deadline, the caller, the debugger.
     async fn wait(&mut self) {
         let deadline = self.run.next_deadline().unwrap_or(Duration::MAX);
@@ -200,9 +216,14 @@ impl Drive<'_> {
                 }
             }
             // Before the commands: the debugger that is replaced goes away, which releases the run.
-            Some(session) = joining(entered) => {
-                debugging.join(session, &mut self.run, &mut self.clock);
-            }
+            visit = visited(entered) => match visit {
+                Visit::Debugs(session) => {
+                    debugging.join(session, &mut self.run, &mut self.clock);
+                }
+                Visit::StandsInside(stands) => {
+                    debugging.follow(stands, &mut self.run, &mut self.clock);
+                }
+            },
             command = debugging.next_command() => {
                 debugging.obey(command, &mut self.run, &mut self.clock);
             }
@@ -249,10 +270,10 @@ impl Drive<'_> {
     }
 }
 
-/// The next debugger that joins; waits for ever where none can.
-async fn joining(entered: &mut Option<Entered>) -> Option<DebugSession> {
+/// The next that comes from outside; waits for ever where nothing can.
+async fn visited(entered: &mut Option<Entered>) -> Visit {
     match entered {
-        Some(entered) => entered.joining.recv().await,
+        Some(entered) => entered.visit().await,
         None => std::future::pending().await,
     }
 }

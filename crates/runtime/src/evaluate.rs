@@ -15,6 +15,9 @@ use tokio::sync::Semaphore;
 /// How long an expression may keep the thread that other runs share.
 const INLINE_TIME: Duration = Duration::from_millis(2);
 
+/// How long the condition of a breakpoint may take: the run waits for it where it is.
+const CONDITION_TIME: Duration = Duration::from_millis(100);
+
 /// How many slow expressions are evaluated at once; further ones wait.
 const MAX_SLOW: usize = 8;
 
@@ -32,7 +35,7 @@ impl Evaluator {
 
     /// Evaluates at once; none if it takes too long for that.
     pub(crate) fn try_now(&self, evaluation: &Evaluation) -> Option<Outcome> {
-        let env = Self::env(evaluation, self.inline_budget(), Cancel::new());
+        let env = Self::env(evaluation, self.budget_within(INLINE_TIME), Cancel::new());
         match evaluation.run(&env) {
             Err(ExprError { limit: Some(Limit::Time), .. }) => None,
             outcome => Some(Outcome::Evaluated(outcome)),
@@ -66,16 +69,20 @@ impl Evaluator {
         }
     }
 
-    /// Whether the condition of a breakpoint holds. One that fails does: whoever wrote it should
-    /// see that.
-    pub(crate) fn holds(&self, rule: &JsonLogic, view: &ScopeView) -> bool {
+    /// Whether the condition of a breakpoint holds, at a time in milliseconds since 1970.
+    pub(crate) fn holds(
+        &self,
+        rule: &JsonLogic,
+        view: &ScopeView,
+        told: i64,
+    ) -> Result<bool, ExprError> {
         let scope: Arc<dyn Scope> = Arc::new(view.clone());
-        let env = Env { budget: self.inline_budget(), ..Env::at(0) };
-        rule.eval(&scope, &env).map_or(true, |value| truthy(&value))
+        let env = Env { budget: self.budget_within(CONDITION_TIME), ..Env::at(told) };
+        rule.eval(&scope, &env).map(|value| truthy(&value))
     }
 
-    fn inline_budget(&self) -> Budget {
-        Budget { time: INLINE_TIME.min(self.budget.time), ..self.budget.clone() }
+    fn budget_within(&self, time: Duration) -> Budget {
+        Budget { time: time.min(self.budget.time), ..self.budget.clone() }
     }
 
     fn env(evaluation: &Evaluation, budget: Budget, cancel: Cancel) -> Env {

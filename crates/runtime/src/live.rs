@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcpgraph_journal::RunId;
 use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Breakpoint, DebugSession, Debugger};
@@ -21,6 +21,8 @@ struct Place {
     /// Ends the run; none before it has begun.
     stop: Option<CancellationToken>,
     is_stopped: bool,
+    /// How many runs inside it stand still.
+    standing: watch::Sender<usize>,
 }
 
 /// How debuggers join.
@@ -56,6 +58,22 @@ pub(crate) struct Entered {
     pub(crate) joining: mpsc::Receiver<DebugSession>,
     /// Fires when the caller gives up, or somebody stops the run.
     pub(crate) cancel: CancellationToken,
+    /// How many runs inside it stand still.
+    inside: watch::Receiver<usize>,
+}
+
+/// What comes to a run from outside.
+pub(crate) enum Visit {
+    /// Somebody debugs it from here on.
+    Debugs(DebugSession),
+    /// A run inside it stands still, or none does any more.
+    StandsInside(bool),
+}
+
+/// A run stands still, and with it the one it is inside of, until this is dropped.
+pub(crate) struct Standing {
+    runs: LiveRuns,
+    around: RunId,
 }
 
 impl LiveRuns {
@@ -112,10 +130,18 @@ impl LiveRuns {
         let place = runs.entry(id).or_default();
         place.door = if is_open { Door::Open(sender) } else { Door::Closed };
         place.stop = Some(cancel.clone());
+        let inside = place.standing.subscribe();
         if place.is_stopped {
             cancel.cancel();
         }
-        Entered { runs: self.clone(), id, joining, cancel }
+        Entered { runs: self.clone(), id, joining, cancel, inside }
+    }
+
+    /// Lets the run `around` stand still because one inside it does; none if it is not under way.
+    pub(crate) fn stand(&self, around: RunId) -> Option<Standing> {
+        let runs = self.0.lock();
+        runs.get(&around)?.standing.send_modify(|count| *count += 1);
+        Some(Standing { runs: self.clone(), around })
     }
 }
 
@@ -123,6 +149,28 @@ impl Entered {
     /// Whether somebody stopped the run.
     pub(crate) fn is_stopped(&self) -> bool {
         self.runs.0.lock().get(&self.id).is_some_and(|place| place.is_stopped)
+    }
+}
+
+impl Entered {
+    /// What comes next from outside.
+    pub(crate) async fn visit(&mut self) -> Visit {
+        tokio::select! {
+            Some(session) = self.joining.recv() => Visit::Debugs(session),
+            Ok(()) = self.inside.changed() => {
+                Visit::StandsInside(*self.inside.borrow_and_update() > 0)
+            }
+            // Both senders are there for as long as the run counts as under way.
+            else => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Standing {
+    fn drop(&mut self) {
+        if let Some(place) = self.runs.0.lock().get(&self.around) {
+            place.standing.send_modify(|count| *count = count.saturating_sub(1));
+        }
     }
 }
 

@@ -213,6 +213,8 @@ impl Runtime {
             wrapped,
             asker,
             answer,
+            around: origin.around.filter(|_| live.is_some()).zip(live.clone()),
+            standing: None,
             work: Work::default(),
             happened: Vec::new(),
         };

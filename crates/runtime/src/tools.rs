@@ -1,7 +1,5 @@
 //! The tools of other servers, as a run calls them.
 
-use std::time::Duration;
-
 use mcpgraph_engine::{Call, ErrorKind, RunError};
 use mcpgraph_journal::TraceContext;
 use mcpgraph_upstream::{CallContext, CallEvent, Raw, UpstreamError, Upstreams, raw};
@@ -12,9 +10,6 @@ use crate::{Caller, EffectCall};
 
 /// How many messages of a tool wait for the caller before the tool is slowed down.
 const PENDING_EVENTS: usize = 64;
-
-/// How long the run's own timer may be behind ours.
-const TIMER_GRACE: Duration = Duration::from_secs(1);
 
 /// Calls a tool and gives its output.
 pub(crate) async fn call(
@@ -33,9 +28,10 @@ pub(crate) async fn call(
     let answer = upstreams.call_tool(server, tool, call.args.clone(), context);
     let (answer, ()) = tokio::join!(answer, relay(receiver, &call, &*caller));
     if call.timeout.is_some() && matches!(answer, Err(UpstreamError::Timeout { .. })) {
-        // This is what was left of the node's `timeoutMs`. The run has a timer for it too, which is
-        // due by now: it ends this call, and knows the limit as it was written.
-        tokio::time::sleep(TIMER_GRACE).await;
+        // This is what was left of the node's `timeoutMs`. The run has a timer for it too, which
+        // knows the limit as it was written: it ends this call, now or once the run goes on that
+        // stands still.
+        std::future::pending::<()>().await;
     }
     answer.and_then(mcpgraph_upstream::CallResult::into_output).map_err(|error| failed_call(&error))
 }

@@ -124,7 +124,7 @@ fn after(node: &str) -> Breakpoint {
 /// Waits until the run stands still; why it does, and before which node.
 async fn stopped(debugger: &mut Debugger) -> (PauseReason, String) {
     match debugger.stopped().await {
-        DebugState::Paused { why, next } => {
+        DebugState::Paused { why, next, .. } => {
             (why, next.map(|next| next.node.to_string()).unwrap_or_default())
         }
         other => panic!("{other:?}"),
@@ -171,6 +171,42 @@ async fn a_breakpoint_waits_for_its_condition_and_its_turn() {
     debugger.set_breakpoints(Vec::new()).await.unwrap();
     debugger.resume().await.unwrap();
     assert_eq!(result(run).await.get("sum"), Some(&Value::from(45)));
+}
+
+/// A condition may look at much, and knows the time; what it cannot decide is told.
+#[tokio::test]
+async fn a_condition_that_fails_stops_the_run_and_says_why() {
+    let world = World::new();
+    let at = |rule: &str| {
+        let condition = JsonLogic::compile(&json(rule)).unwrap();
+        Breakpoint { condition: Some(Arc::new(condition)), ..before("more") }
+    };
+    let long = r#"{"==": [{"var": "$sum([1..20000])"}, 1]}"#;
+    let early = r#"{"<": [{"var": "$millis()"}, 1500000000000]}"#;
+    let (_debugger, run) = world.debug("sum_to", 2, false, vec![at(long), at(early)]);
+    assert_eq!(result(run).await.get("sum"), Some(&Value::from(3)));
+
+    let fails = at(r#"{"var": "$error('cannot say')"}"#);
+    let (mut debugger, run) = world.debug("sum_to", 1, false, vec![fails]);
+    let DebugState::Paused { problem: Some(problem), .. } = debugger.stopped().await else {
+        panic!("{:?}", debugger.state());
+    };
+    assert!(problem.contains("`more`") && problem.contains("cannot say"), "{problem}");
+    debugger.set_breakpoints(Vec::new()).await.unwrap();
+    debugger.resume().await.unwrap();
+    result(run).await;
+}
+
+#[tokio::test]
+async fn a_stop_after_a_node_that_fails_tells_its_error() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("failing", 0, false, vec![after("fails")]);
+    let DebugState::Paused { error: Some(error), .. } = debugger.stopped().await else {
+        panic!("{:?}", debugger.state());
+    };
+    assert!(error.message.starts_with("no (") && error.kind.code() == "MG0401", "{error:?}");
+    debugger.resume().await.unwrap();
+    assert!(run.await.unwrap().outcome.is_err());
 }
 
 #[tokio::test]

@@ -10,10 +10,13 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use mcpgraph_engine::{ErrorKind, Event, RunError};
 use mcpgraph_graph::{Graph, Tool};
-use mcpgraph_journal::TraceContext;
-use mcpgraph_runtime::{Caller, Execution, Finished, Record, Runtime, World, Wrapped};
+use mcpgraph_journal::{Origin, RunId, TraceContext};
+use mcpgraph_runtime::{
+    Caller, DebugSession, DebugState, Debugger, Execution, Finished, Instruments, LiveRuns, Record,
+    Runtime, World, Wrapped,
+};
 use mcpgraph_upstream::{ClientInfo, UpstreamOptions, Upstreams, specs};
-use mcpgraph_value::Value;
+use mcpgraph_value::{Map, Value};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -42,6 +45,32 @@ impl Wrapped for Inside {
             return Err(RunError::new(ErrorKind::ProtocolError { code: -32602 }, "no such tool"));
         }
         Ok(Value::from_json(&format!(r#"{{"asked":{}}}"#, request.to_json())).unwrap())
+    }
+}
+
+/// The call as a run of its own, inside that of the workflow, before which a debugger stops.
+struct Debugged {
+    runtime: Runtime,
+    around: RunId,
+    graph: Arc<Graph>,
+    session: Mutex<Option<DebugSession>>,
+}
+
+#[async_trait]
+impl Wrapped for Debugged {
+    async fn call(
+        &self,
+        _: Value,
+        _: Option<TraceContext>,
+        _: CancellationToken,
+    ) -> Result<Value, RunError> {
+        let tool = Arc::clone(self.graph.tool("inner").unwrap());
+        let execution = Execution {
+            origin: Origin { around: Some(self.around), ..Origin::default() },
+            debug: self.session.lock().unwrap().take(),
+            ..Execution::new(Arc::clone(&self.graph), tool, Map::new().into())
+        };
+        self.runtime.execute(execution).await.outcome
     }
 }
 
@@ -103,6 +132,50 @@ fn ended(events: &[Event]) -> Vec<String> {
             _ => None,
         })
         .collect()
+}
+
+/// A run around one that stands still has to wait for it, and must not run out of time.
+#[tokio::test]
+async fn the_time_of_a_workflow_stands_still_while_the_run_inside_it_does() {
+    let text = "
+server: {name: t, version: '1'}
+tools:
+- name: inner
+  inputSchema: {type: object}
+  nodes: [{id: entry, type: entry, next: exit}, {id: exit, type: exit}]
+workflows:
+- name: w
+  workflowType: tools/call
+  executionLimits: {maxExecutionTimeMs: 300}
+  nodes:
+  - {id: start, type: start, next: call}
+  - {id: call, type: mcp-call, next: end}
+  - {id: end, type: end}
+";
+    let graph = compile::compile(text).unwrap();
+    let tool = Arc::clone(graph.runnable("workflow:w").unwrap());
+    let live = Some(LiveRuns::default());
+    let runtime = runtime().with(Instruments { live, ..Instruments::default() });
+    let (execution, recorder) = execution(&graph, &tool, "x");
+    let (mut debugger, session) = Debugger::new(true, Vec::new());
+    let wrapped = Debugged {
+        runtime: runtime.clone(),
+        around: execution.id,
+        graph: Arc::clone(&graph),
+        session: Mutex::new(Some(session)),
+    };
+    let execution = Execution { wrapped: Some(Arc::new(wrapped)), ..execution };
+    let running = tokio::spawn(async move { runtime.execute(execution).await });
+    assert!(matches!(debugger.stopped().await, DebugState::Paused { .. }));
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    debugger.resume().await.unwrap();
+    let finished = running.await.unwrap();
+    assert_eq!(finished.outcome, Ok(Map::new().into()));
+    let events = recorder.0.lock().unwrap().clone();
+    let stands = |event: &Event| matches!(event, Event::Paused { .. } | Event::Resumed { .. });
+    assert_eq!(events.iter().filter(|event| stands(event)).count(), 2, "{events:?}");
+    let record = Record { graph, tool, events: &events, is_same: &Event::tells_the_same_as };
+    assert!(self::runtime().replay(&record).is_ok());
 }
 
 #[tokio::test]

@@ -48,6 +48,8 @@ pub struct Held<'a> {
     pub view: &'a ScopeView,
     /// The run stood still for it already.
     pub was_seen: bool,
+    /// What its body is about to fail with.
+    pub error: Option<&'a RunError>,
 }
 
 impl Run {
@@ -61,9 +63,13 @@ impl Run {
 
     /// The first step that is held.
     pub fn held(&self) -> Option<Held<'_>> {
-        let Step { scope, node, was_seen, .. } = self.holding.as_ref()?.steps.front()?;
+        let Step { scope, node, was_seen, then } = self.holding.as_ref()?.steps.front()?;
         let view = &self.scopes.get(scope)?.view;
-        Some(Held { node, view, was_seen: *was_seen })
+        let error = match then {
+            Some(Then::Fail(error)) => Some(error),
+            _ => None,
+        };
+        Some(Held { node, view, was_seen: *was_seen, error })
     }
 
     /// Lets happen what follows from the first step that is held.

@@ -139,6 +139,21 @@ pub struct Description {
 }
 
 impl Call {
+    /// The same call with a token of its own, for what is done on its behalf. The parameters are
+    /// left out: whoever does that says what is asked for.
+    pub fn inside(&self, cancel: CancellationToken) -> Self {
+        Self {
+            id: self.id.clone(),
+            method: self.method.clone(),
+            params: None,
+            meta: self.meta.clone(),
+            client: Arc::clone(&self.client),
+            cancel,
+            peer: self.peer.clone(),
+            extensions: self.extensions.clone(),
+        }
+    }
+
     /// The protocol version the request is made in.
     pub fn version(&self) -> Version {
         self.client.version

@@ -111,11 +111,13 @@ impl Show {
             let finished = run(&product, &watched).await;
             signals.abort();
             watcher.finish();
+            // It is in the store; what else there is to end, a collector may hold up.
+            let reported = report(&finished, &watcher, &blame, self.json);
             watch.durable().close().await;
             product.close().await;
             drop(product);
             watch.end().await;
-            report(&finished, &watcher, &blame, self.json)?;
+            reported?;
             Ok(match (&finished.outcome, asked.get()) {
                 (Ok(_), _) => Exit::Success,
                 (Err(_), Some(exit)) => *exit,

@@ -63,6 +63,39 @@ fn runs_have_steps_logs_and_the_errors_of_hooks_nobody_waits_for() {
     assert_eq!(listed["runs"].as_array().unwrap().len(), 1, "{listed}");
 }
 
+/// A workflow that runs out of time ends what is inside it in good order: the run in there has an
+/// end, and is no interrupted one.
+#[test]
+fn a_run_inside_a_workflow_that_runs_out_of_time_has_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, data) = (folder.path().join("graph.yaml"), folder.path().join("data"));
+    let mut workflow = around("short", "", "");
+    workflow["executionLimits"] = json!({ "maxExecutionTimeMs": 300 });
+    let mut graph: Value = serde_json::from_str(&graph(&json!([workflow]))).unwrap();
+    graph["tools"].as_array_mut().unwrap().push(json!({
+        "name": "slow",
+        "inputSchema": { "type": "object" },
+        "nodes": [
+            { "id": "entry", "type": "entry", "next": "sleep" },
+            { "id": "sleep", "type": "mcp", "server": "demo", "tool": "slow",
+              "args": { "ms": 30_000 }, "next": "exit" },
+            { "id": "exit", "type": "exit" }
+        ]
+    }));
+    fs::write(&file, graph.to_string()).unwrap();
+    let mut serve = command();
+    serve.arg("-g").arg(&file).arg("--data").arg(&data);
+    let mut client = StdioClient::start(serve);
+    client.initialize();
+    let answer = client.request("tools/call", &json!({"name": "slow", "arguments": {}}));
+    assert!(super::text(&answer).contains("MG0406"), "{answer}");
+    let mut list = command();
+    list.args(["runs", "ls", "--tool", "slow", "--json", "--data"]).arg(&data);
+    let list: Value = serde_json::from_slice(&list.output().unwrap().stdout).unwrap();
+    assert_eq!(list["runs"][0]["status"], "cancelled", "{list}");
+    client.close();
+}
+
 /// A run inside that of a workflow, which is inside that of another; each knows its neighbours.
 #[test]
 fn runs_inside_runs_name_each_other_and_what_flowed_is_shown() {
