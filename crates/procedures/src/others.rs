@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use mcpgraph_engine::{ErrorKind, LogLevel, RunError};
+use mcpgraph_gateway::about;
 use mcpgraph_mcp::message::{Raw, RpcError};
 use mcpgraph_mcp::server::Call;
 use mcpgraph_sop::{Answer, Denied, digest};
@@ -34,17 +35,23 @@ impl Procedures {
             call.params = Some(stripped);
             params.arguments = binding::stripped(params.arguments);
         }
+        let name = params.name.clone();
+        // Nobody else gets to know of it, and who looks at the log wants to find it.
+        let refused = |call: &Call, why| {
+            about(call, &name);
+            Ok(answer::result(Err(why)))
+        };
         let noted = match key {
             Some(key) => match self.note(key, params).await {
                 Ok(noted) => noted,
                 // Where nobody knows what may be called, nothing may.
-                Err(refused) => return Ok(answer::result(Err(refused))),
+                Err(why) => return refused(&call, why),
             },
             None => None,
         };
         let Some(noted) = noted else {
             if binds {
-                return Ok(answer::result(Err(self.lost(&call))));
+                return refused(&call, self.lost(&call));
             }
             return self.inner.call(call).await;
         };

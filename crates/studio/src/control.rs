@@ -154,7 +154,11 @@ async fn unreached(shared: &Shared, run: RunId, why: Unreached) -> Problem {
         }
     };
     if !is_durable {
-        return Problem::not_found(format!("run {run} {why} in this process"));
+        let message = format!(
+            "run {run} {why} in this process; the walk of a procedure is an agent's, and cannot be \
+             debugged"
+        );
+        return Problem::not_found(message);
     }
     let message = format!(
         "run {run} is durable, and durable runs cannot be debugged while they are under way; POST \
@@ -196,7 +200,7 @@ pub(crate) async fn stop(
         None => Problem::not_found(format!("there is no run {run}")),
         Some(RunStatus::Running) => Problem::conflict(format!(
             "run {run} is not durable, and not executed by this process: only the one that \
-             executes it can stop it"
+             executes it can stop it. The walk of a procedure ends with its conversation"
         )),
         Some(_) => ended(RunEnded),
     })

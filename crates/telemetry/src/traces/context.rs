@@ -33,6 +33,12 @@ pub(super) fn write(span: &SpanContext) -> TraceContext {
     TraceContext { traceparent: traceparent.into(), tracestate: is_told.then(|| state.into()) }
 }
 
+/// Not too long, and nothing but visible characters, spaces and tabs.
+fn is_state(text: &str) -> bool {
+    let may_stand = |byte: u8| byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t');
+    text.len() <= MAX_STATE_BYTES && text.bytes().all(may_stand)
+}
+
 /// The fields of a caller's context, by the names of their headers.
 struct Fields<'a>(&'a TraceContext);
 
@@ -40,14 +46,34 @@ impl Extractor for Fields<'_> {
     fn get(&self, key: &str) -> Option<&str> {
         match key {
             "traceparent" => Some(&self.0.traceparent),
-            "tracestate" => {
-                self.0.tracestate.as_deref().filter(|state| state.len() <= MAX_STATE_BYTES)
-            }
+            "tracestate" => self.0.tracestate.as_deref().filter(|state| is_state(state)),
             _ => None,
         }
     }
 
     fn keys(&self) -> Vec<&str> {
         vec!["traceparent", "tracestate"]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_is_none_is_not_passed_on() {
+        let traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let passed = |state: &str| {
+            let caller =
+                TraceContext { traceparent: traceparent.into(), tracestate: Some(state.into()) };
+            let context = read(Some(&caller));
+            let told = write(context.span().span_context());
+            assert_eq!(&*told.traceparent, traceparent);
+            told.tracestate
+        };
+        assert_eq!(passed("a=1,b=2").as_deref(), Some("a=1,b=2"));
+        for state in ["a=1\r\nx: y", "a=é", &format!("a={}", "x".repeat(600))] {
+            assert_eq!(passed(state), None, "{state:?}");
+        }
     }
 }

@@ -275,9 +275,14 @@ fn a_walk_is_a_run() {
         server.load(&mut agent, DESK);
         to_check(&mut server, &mut agent);
         server.call(&mut agent, "get_order", json!({ "id": "A-100" }));
+        server.refuse(&mut agent, "set_order_status", json!({ "id": "A-100" }));
         server.go(&mut agent, "CANCEL");
         server.go(&mut agent, "IS_PENDING");
         server.end();
+        let asked = ["requests", "--tool", "set_order_status", "--json", "--data", &data];
+        let asked = command().args(asked).output().unwrap();
+        let asked = String::from_utf8(asked.stdout).unwrap();
+        assert!(asked.contains("\"tool-error\""), "a refused call has a name: {asked}");
         let runs = |arguments: &[&str]| {
             let output = command().arg("runs").args(arguments).args(["--data", &data]).output();
             let output = output.unwrap();
@@ -289,7 +294,7 @@ fn a_walk_is_a_run() {
         assert_eq!(run["tool"], "order_desk", "{listed}");
         assert_eq!(run["status"], "succeeded", "{listed}");
         let shown = runs(&["show", run["id"].as_str().unwrap()]);
-        for part in ["START", "ROUTE", "CHECK", "get_order", "IS_PENDING", "said 1 line"] {
+        for part in ["START", "ROUTE", "CHECK", "get_order", "IS_PENDING", "said 2 lines"] {
             assert!(shown.contains(part), "{part} is missing:\n{shown}");
         }
         let id = run["id"].as_str().unwrap();
