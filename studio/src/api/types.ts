@@ -273,6 +273,10 @@ export interface DebugState {
   why?: 'asked' | 'stepped' | 'before' | 'after';
   node?: string;
   next?: { node: string };
+  /** What the node failed with after which the run stands still. */
+  error?: RunError;
+  /** Why the condition of the breakpoint could not be decided. */
+  problem?: string;
 }
 
 export interface Breakpoint {

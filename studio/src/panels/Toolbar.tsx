@@ -126,6 +126,12 @@ function Control() {
       <span className="rule" />
       {summary && <StatusChip status={isPaused && live ? 'running' : summary.status} />}
       {isPaused && live && <span className="chip warn">paused</span>}
+      {isPaused && live && debug?.problem && (
+        <span className="chip warn" role="status" title={debug.problem}>
+          condition failed
+          <span className="visually-hidden">: {debug.problem}</span>
+        </span>
+      )}
       {isAsking && live && (
         <Button
           icon="ask"
