@@ -21,8 +21,8 @@ struct Place {
     /// Ends the run; none before it has begun.
     stop: Option<CancellationToken>,
     is_stopped: bool,
-    /// How many runs inside it stand still.
-    standing: watch::Sender<usize>,
+    /// How many runs inside it stand still; none if there are never any inside.
+    standing: Option<watch::Sender<usize>>,
 }
 
 /// How debuggers join.
@@ -59,7 +59,7 @@ pub(crate) struct Entered {
     /// Fires when the caller gives up, or somebody stops the run.
     pub(crate) cancel: CancellationToken,
     /// How many runs inside it stand still.
-    inside: watch::Receiver<usize>,
+    inside: Option<watch::Receiver<usize>>,
 }
 
 /// What comes to a run from outside.
@@ -121,8 +121,15 @@ impl LiveRuns {
         self.0.lock().contains_key(&run)
     }
 
-    /// Counts a run among those under way, and lets debuggers join unless it is closed to them.
-    pub(crate) fn enter(&self, id: RunId, is_open: bool, caller: &CancellationToken) -> Entered {
+    /// Counts a run among those under way, and lets debuggers join unless it is closed to them;
+    /// `is_around` says whether other runs may be inside it.
+    pub(crate) fn enter(
+        &self,
+        id: RunId,
+        is_open: bool,
+        is_around: bool,
+        caller: &CancellationToken,
+    ) -> Entered {
         let (sender, joining) = mpsc::channel(1);
         // Whoever stops a run does not cancel the request that began it: it is answered.
         let cancel = caller.child_token();
@@ -130,7 +137,8 @@ impl LiveRuns {
         let place = runs.entry(id).or_default();
         place.door = if is_open { Door::Open(sender) } else { Door::Closed };
         place.stop = Some(cancel.clone());
-        let inside = place.standing.subscribe();
+        let inside = is_around
+            .then(|| place.standing.get_or_insert_with(watch::Sender::default).subscribe());
         if place.is_stopped {
             cancel.cancel();
         }
@@ -140,7 +148,7 @@ impl LiveRuns {
     /// Lets the run `around` stand still because one inside it does; none if it is not under way.
     pub(crate) fn stand(&self, around: RunId) -> Option<Standing> {
         let runs = self.0.lock();
-        runs.get(&around)?.standing.send_modify(|count| *count += 1);
+        runs.get(&around)?.standing.as_ref()?.send_modify(|count| *count += 1);
         Some(Standing { runs: self.clone(), around })
     }
 }
@@ -155,21 +163,28 @@ impl Entered {
 impl Entered {
     /// What comes next from outside.
     pub(crate) async fn visit(&mut self) -> Visit {
+        let Self { joining, inside, .. } = self;
         tokio::select! {
-            Some(session) = self.joining.recv() => Visit::Debugs(session),
-            Ok(()) = self.inside.changed() => {
-                Visit::StandsInside(*self.inside.borrow_and_update() > 0)
-            }
+            Some(session) = joining.recv() => Visit::Debugs(session),
+            Some(stands) = stands(inside) => Visit::StandsInside(stands),
             // Both senders are there for as long as the run counts as under way.
             else => std::future::pending().await,
         }
     }
 }
 
+/// Whether a run inside stands still, once that has changed; none if there is never one.
+async fn stands(inside: &mut Option<watch::Receiver<usize>>) -> Option<bool> {
+    let inside = inside.as_mut()?;
+    inside.changed().await.ok()?;
+    Some(*inside.borrow_and_update() > 0)
+}
+
 impl Drop for Standing {
     fn drop(&mut self) {
-        if let Some(place) = self.runs.0.lock().get(&self.around) {
-            place.standing.send_modify(|count| *count = count.saturating_sub(1));
+        let runs = self.runs.0.lock();
+        if let Some(standing) = runs.get(&self.around).and_then(|place| place.standing.as_ref()) {
+            standing.send_modify(|count| *count = count.saturating_sub(1));
         }
     }
 }
@@ -191,7 +206,7 @@ mod tests {
         live.announce(run);
         assert!(live.contains(run));
         assert_eq!(live.join(run, true, Vec::new()).err(), Some(Unreached::Busy));
-        let entered = live.enter(run, true, &CancellationToken::new());
+        let entered = live.enter(run, true, false, &CancellationToken::new());
         live.announce(run);
         assert!(live.join(run, true, Vec::new()).is_ok());
         drop(entered);
@@ -203,13 +218,13 @@ mod tests {
     fn a_run_is_stopped_for_itself_even_before_it_begins() {
         let (live, run, caller) = (LiveRuns::default(), RunId::new(), CancellationToken::new());
         assert_eq!(live.stop(run), Err(Unreached::Absent));
-        let entered = live.enter(run, false, &caller);
+        let entered = live.enter(run, false, false, &caller);
         assert_eq!(live.stop(run), Err(Unreached::Durable));
         assert_eq!(live.join(run, true, Vec::new()).err(), Some(Unreached::Durable));
         drop(entered);
         live.announce(run);
         assert_eq!(live.stop(run), Ok(()));
-        let entered = live.enter(run, true, &caller);
+        let entered = live.enter(run, true, false, &caller);
         assert!(entered.cancel.is_cancelled() && entered.is_stopped() && !caller.is_cancelled());
     }
 }

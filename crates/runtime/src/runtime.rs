@@ -197,7 +197,8 @@ impl Runtime {
         };
         let debugging = Debugging::new(debug, &mut run);
         // Whoever debugs decides what comes next, which nobody could repeat.
-        let entered = live.as_ref().map(|live| live.enter(id, durably.is_none(), &cancel));
+        let entered =
+            live.as_ref().map(|live| live.enter(id, durably.is_none(), wrapped.is_some(), &cancel));
         let cancel = entered.as_ref().map_or(cancel, |entered| entered.cancel.clone());
         let mut drive = Drive {
             runtime: self,
@@ -213,7 +214,7 @@ impl Runtime {
             wrapped,
             asker,
             answer,
-            around: origin.around.filter(|_| live.is_some()).zip(live.clone()),
+            around: origin.around.and_then(|around| Some((around, live.clone()?))),
             standing: None,
             work: Work::default(),
             happened: Vec::new(),
