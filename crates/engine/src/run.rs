@@ -9,6 +9,7 @@ mod detached;
 mod ending;
 mod failing;
 mod flow;
+mod following;
 mod holding;
 mod patience;
 mod pausing;
@@ -241,9 +242,10 @@ impl Run {
         }
     }
 
-    /// Lets time pass: nodes that took too long fail, retries that are due begin.
+    /// Lets time pass: nodes that took too long fail, retries that are due begin. While the run
+    /// stands still, its time does, too.
     pub fn tick(&mut self, now: Duration) {
-        if self.outcome.is_some() {
+        if self.is_paused || self.outcome.is_some() {
             return;
         }
         if self.is_out_of_time(now) {
@@ -252,16 +254,11 @@ impl Run {
             return;
         }
         // What follows from the end of one that is held may be that another does not matter any more.
-        while self.held_scope().is_none() && self.fire(now) {}
-    }
-
-    /// Lets happen the first thing that is due; false if nothing is.
-    pub(crate) fn fire(&mut self, now: Duration) -> bool {
-        let due = self.timers.pop_due(now);
-        if let Some(step) = due {
+        while self.held_scope().is_none()
+            && let Some(step) = self.timers.pop_due(now)
+        {
             self.timer_fired(step, now);
         }
-        due.is_some()
     }
 
     /// The caller has gone; everything stops.
@@ -313,8 +310,11 @@ impl Run {
         {
             self.keep_failing(None, place.0);
         }
-        let under_way: Vec<TaskId> = self.steps.keys().rev().copied().collect();
-        for id in under_way {
+        // In the order of their numbers, which a replay knows: of what is evaluated for long, nobody
+        // can tell afterwards when it began among others.
+        let mut under_way: Vec<_> = self.steps.iter().map(|(id, s)| (s.number, *id)).collect();
+        under_way.sort_unstable();
+        for (_, id) in under_way.into_iter().rev() {
             if let Some((number, scope)) =
                 self.steps.get(&id).and_then(|s| Some((s.number?, s.scope)))
             {

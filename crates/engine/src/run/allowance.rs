@@ -48,13 +48,7 @@ impl Run {
     pub(super) fn count_execution(&mut self, scope: ScopeId) -> Result<(), RunError> {
         let limit = self.limits.node_executions;
         if self.next_task >= limit {
-            return Err(RunError::new(
-                ErrorKind::Limit,
-                format!(
-                    "the run reached maxNodeExecutions ({limit}); raise the limit in \
-                     executionLimits, or look for a loop that does not end"
-                ),
-            ));
+            return Err(run_out_of_executions(&self.limits));
         }
         if self.allowances.is_empty() {
             return Ok(());
@@ -117,6 +111,13 @@ impl Run {
         }
     }
 
+    /// Whether an error says that too many nodes were executed, by the limits that hold now.
+    pub(crate) fn is_out_of_executions(&self, error: &RunError) -> bool {
+        let called = self.allowances.iter().map(Allowance::out_of_executions);
+        let mut reached = called.chain([run_out_of_executions(&self.limits)]);
+        error.kind == ErrorKind::Limit && reached.any(|reached| reached.message == error.message)
+    }
+
     /// Whether a body is another or inside it.
     fn is_within(&self, mut scope: ScopeId, container: ScopeId) -> bool {
         while scope != container {
@@ -136,17 +137,22 @@ impl Allowance {
     fn count(&mut self) -> Result<(), RunError> {
         let limit = self.tool.limits.node_executions;
         if self.executions >= limit {
-            return Err(RunError::new(
-                ErrorKind::Limit,
-                format!(
-                    "the called tool `{}` reached its maxNodeExecutions ({limit}); raise the limit \
-                     in its executionLimits, or look for a loop that does not end",
-                    self.tool.name
-                ),
-            ));
+            return Err(self.out_of_executions());
         }
         self.executions += 1;
         Ok(())
+    }
+
+    fn out_of_executions(&self) -> RunError {
+        let limit = self.tool.limits.node_executions;
+        RunError::new(
+            ErrorKind::Limit,
+            format!(
+                "the called tool `{}` reached its maxNodeExecutions ({limit}); raise the limit in \
+                 its executionLimits, or look for a loop that does not end",
+                self.tool.name
+            ),
+        )
     }
 
     /// When it has had its time, if the run has waited for people for so long.
@@ -166,6 +172,17 @@ impl Allowance {
             ),
         )
     }
+}
+
+fn run_out_of_executions(limits: &Limits) -> RunError {
+    let limit = limits.node_executions;
+    RunError::new(
+        ErrorKind::Limit,
+        format!(
+            "the run reached maxNodeExecutions ({limit}); raise the limit in executionLimits, or \
+             look for a loop that does not end"
+        ),
+    )
 }
 
 fn run_out_of_time(limits: &Limits) -> RunError {

@@ -52,6 +52,13 @@ pub struct Held<'a> {
     pub error: Option<&'a RunError>,
 }
 
+impl Holding {
+    /// The nodes whose steps are held, and not looked at yet.
+    pub(super) fn nodes_held(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.steps.iter().filter(|step| !step.was_seen).map(|step| &step.node)
+    }
+}
+
 impl Run {
     /// Steps of these nodes are held when they end, until [`Run::release`].
     pub fn hold_after(&mut self, nodes: impl Iterator<Item = Arc<str>>) {

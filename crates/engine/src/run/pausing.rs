@@ -8,9 +8,7 @@ use mcpgraph_graph::{Kind, Node, NodeIx};
 use mcpgraph_value::Value;
 
 use super::{LiveScope, Run, ScopeId, State};
-use crate::{
-    Action, ErrorKind, Event, LogLevel, PauseReason, RunError, ScopeView, StepId, StepPath, TaskId,
-};
+use crate::{Action, Event, LogLevel, PauseReason, ScopeView, StepId, StepPath, TaskId};
 
 /// The node that begins next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,63 +173,6 @@ impl Run {
                     }
                 }
                 State::Idle | State::Calling | State::Asking => {}
-            }
-        }
-    }
-
-    /// Whether something happened that nobody has heard of yet.
-    pub(crate) fn has_events(&self) -> bool {
-        !self.events.is_empty()
-    }
-
-    /// Whether there is something to hand out or to begin.
-    pub(crate) fn has_work(&self) -> bool {
-        !self.actions.is_empty() || !self.ready.is_empty()
-    }
-
-    /// Whether an error is none of a step's own: the caller left, or the time was up.
-    pub(crate) fn ended_from_outside(&self, error: &RunError, now: Duration) -> bool {
-        match error.kind {
-            ErrorKind::Cancelled | ErrorKind::Internal => true,
-            ErrorKind::Limit => self.is_out_of_time(now),
-            _ => false,
-        }
-    }
-
-    /// Lets the step begin that will stand at a place although the run stands still, because it had
-    /// begun before that; false if there is none.
-    pub(crate) fn begin_late(&mut self, path: &StepPath, now: Duration) -> bool {
-        let Some((position, prefix)) = path.positions().split_last() else { return false };
-        let is_it = |(scope, _): &(ScopeId, NodeIx)| {
-            let scope = self.scopes.get(scope);
-            scope.is_some_and(|it| it.prefix == prefix && it.next_position == *position)
-        };
-        let place = self.ready.iter().position(is_it);
-        let Some((scope, node)) = place.and_then(|place| self.ready.remove(place)) else {
-            return false;
-        };
-        self.begin(scope, node, now);
-        true
-    }
-
-    /// What there is to do, whether the run stands still or not.
-    pub(crate) fn any_action(&mut self) -> Option<Action> {
-        self.actions.pop_front()
-    }
-
-    /// Hands out once more what was handed out and never answered.
-    pub(crate) fn hand_out_again(&mut self, actions: impl Iterator<Item = Action>) {
-        for action in actions {
-            let task = action.task();
-            let is_unwanted = |other: &Action| matches!(other, Action::Abort(of) if *of == task);
-            if let Some(abort) = self.actions.iter().position(is_unwanted) {
-                self.actions.remove(abort);
-                continue;
-            }
-            match action {
-                // The outputs it sees may have been changed since.
-                Action::Evaluate(_) => self.evaluate(task),
-                action => self.actions.push_back(action),
             }
         }
     }

@@ -28,4 +28,9 @@ impl Timers {
         }
         self.0.pop_first().map(|(_, step)| step)
     }
+
+    /// What is due by a time, the first first.
+    pub(super) fn due(&self, by: Duration) -> impl Iterator<Item = (Duration, TaskId)> {
+        self.0.iter().copied().take_while(move |(at, _)| *at <= by)
+    }
 }

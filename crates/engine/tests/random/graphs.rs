@@ -11,11 +11,11 @@ use proptest::prelude::*;
 /// A node, without its name and its edges: it goes to the one after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    part: Part,
-    retries: u8,
+    pub(crate) part: Part,
+    pub(crate) retries: u8,
     /// Whether a failure goes to the handler of its body.
-    handled: bool,
-    timeout_ms: Option<u8>,
+    pub(crate) handled: bool,
+    pub(crate) timeout_ms: Option<u8>,
 }
 
 #[derive(Clone, Debug)]
@@ -90,12 +90,17 @@ fn around(part: impl Strategy<Value = Part> + 'static, timing: Timing) -> BoxedS
 
 /// The graph whose tool `main` has these nodes.
 pub(crate) fn compiled(nodes: &[Node]) -> Arc<Graph> {
+    limited(nodes, 1_000_000)
+}
+
+/// The same where a run may not execute more nodes than that.
+pub(crate) fn limited(nodes: &[Node], executions: u64) -> Arc<Graph> {
     let mut writer = Writer { count: 0 };
     let (first, body) = writer.body(nodes, ", next: exit");
     let text = format!(
         "server: {{name: random, version: '1'}}
 mcpServers: {{s: {{command: run}}}}
-executionLimits: {{maxNodeExecutions: 1000000}}
+executionLimits: {{maxNodeExecutions: {executions}}}
 tools:
   - name: main
     inputSchema: {{type: object}}
