@@ -50,6 +50,12 @@ pub(super) fn test(args: &TestArgs, history: &HistoryArgs) -> anyhow::Result<Exi
     if let Some(text) = &args.filter {
         filter(&mut suites, text)?;
     }
+    if suites.iter().all(|suite| suite.cases.is_empty()) {
+        // That too would pass for success.
+        return Err(usage(
+            "there is no test in what was named; `mcpgraph test --record RUN` writes one",
+        ));
+    }
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok());
     let jobs = jobs.map_or(1, NonZeroUsize::get);
     let outcomes = block_on(Threads::PerCore, execute::execute(suites, jobs))?;
