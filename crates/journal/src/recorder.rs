@@ -64,6 +64,12 @@ impl RunRecorder {
         self.run.new.id
     }
 
+    /// How many events of the run earlier executions have recorded: the first that are recorded now
+    /// are these again.
+    pub fn recorded_before(&self) -> u64 {
+        self.run.recorded_before
+    }
+
     /// Records an event. Events are numbered from 0 in the order of these calls. Never blocks.
     ///
     /// An event that somebody is to be told of goes to the writer at once; others go with those

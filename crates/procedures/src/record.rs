@@ -64,7 +64,15 @@ impl Records {
             self.write(move |journal| journal.begin_unheld(&new, vec![started])).await;
             return;
         }
-        let start = RunStart { id, graph: None, tool: &tool, digest, origin: &origin, at };
+        let start = RunStart {
+            id,
+            graph: None,
+            tool: &tool,
+            digest,
+            origin: &origin,
+            at,
+            is_durable: false,
+        };
         let observers = observers.iter().filter_map(|observer| observer.begin(&start)).collect();
         let recorder = journal.as_ref().map(|journal| journal.begin(new));
         let record = Record { run: id, observers, recorder };
@@ -133,6 +141,7 @@ impl Records {
             digest: summary.digest,
             origin: &summary.origin,
             at: summary.started,
+            is_durable: false,
         };
         for mut observer in observers.iter().filter_map(|observer| observer.begin(&start)) {
             for event in &events {

@@ -56,6 +56,12 @@ pub trait RunObserver: Send {
     /// Something happened.
     fn event(&mut self, event: &Event);
 
+    /// Something is told again: an earlier execution of a durable run recorded it, or kept the
+    /// outcome of the call that it is about. Whoever counts has nothing to count then.
+    fn told_again(&mut self, event: &Event) {
+        self.event(event);
+    }
+
     /// The trace context that goes along with the calls of a step, or the run's own if no step is
     /// named; none leaves the caller's.
     fn trace_context(&self, step: Option<StepId>) -> Option<TraceContext> {
@@ -79,6 +85,9 @@ pub struct RunStart<'a> {
     pub origin: &'a Origin,
     /// When.
     pub at: SystemTime,
+    /// Whether it goes on elsewhere, or later, if this execution does not come to its end; and
+    /// whether it may have begun before this execution.
+    pub is_durable: bool,
 }
 
 /// Sees one call of a tool that is passed on to another server without a run. One that is dropped

@@ -152,6 +152,7 @@ impl Runtime {
             Some(_) => Clock::of_steps(durable::began(own.clock)),
             None => Clock::at(begun.as_ref().map_or(Duration::ZERO, |begun| begun.now)),
         };
+        let Instruments { journal, observers, live, durable } = &self.instruments;
         let start = RunStart {
             id,
             graph: Some(&graph),
@@ -159,8 +160,10 @@ impl Runtime {
             digest: tool.digest,
             origin: &origin,
             at: clock.began(),
+            // Without a store it ends with this process like all others.
+            is_durable: durably.is_some()
+                && durable.as_ref().is_some_and(|durable| durable.engine().is_lasting()),
         };
-        let Instruments { journal, observers, live, durable: _ } = &self.instruments;
         let observers = observers.iter().filter_map(|observer| observer.begin(&start)).collect();
         let recorder = match journal {
             Some(journal) => {

@@ -12,6 +12,10 @@ pub(crate) struct Watchers {
     pub(crate) caller: Arc<dyn Caller>,
     /// The caller listens, and nobody records: it is told right away.
     tells_caller: bool,
+    /// How many of the next events an earlier execution of a durable run has recorded.
+    told_before: u64,
+    /// The step whose outcome comes next and is an earlier execution's.
+    recalled: Option<StepId>,
 }
 
 impl Watchers {
@@ -22,6 +26,7 @@ impl Watchers {
     ) -> Self {
         let listens = caller.listens();
         let tells_caller = listens && recorder.is_none();
+        let told_before = recorder.as_ref().map_or(0, RunRecorder::recorded_before);
         let recorder = recorder.map(|recorder| {
             if !listens {
                 return recorder;
@@ -29,22 +34,48 @@ impl Watchers {
             let caller = Arc::clone(&caller);
             recorder.telling(Arc::new(move |event: &Event| caller.event(event)))
         });
-        Self { observers, recorder, caller, tells_caller }
+        Self { observers, recorder, caller, tells_caller, told_before, recalled: None }
     }
 
     /// Shows an event to everyone who does not keep it. The caller is told what is in the record
     /// already, so that a step somebody has heard of is never lost.
     pub(crate) fn show(&mut self, event: &Event) {
+        let is_again = self.is_told_again(event);
         for observer in &mut self.observers {
-            observer.event(event);
+            if is_again {
+                observer.told_again(event);
+            } else {
+                observer.event(event);
+            }
         }
         if self.tells_caller {
             self.caller.event(event);
         }
     }
 
+    /// Whether an earlier execution has told of an event, or would have, had it lived to do so.
+    fn is_told_again(&mut self, event: &Event) -> bool {
+        if self.told_before > 0 {
+            self.told_before -= 1;
+            return true;
+        }
+        match event {
+            Event::StepFinished { step, .. }
+            | Event::StepFailed { step, .. }
+            | Event::Retrying { step, .. } => self.recalled == Some(*step),
+            _ => false,
+        }
+    }
+
+    /// The outcome of a step is one that an earlier execution kept. It may not have come to record
+    /// what follows from it.
+    pub(crate) fn recalled(&mut self, step: StepId) {
+        self.recalled = Some(step);
+    }
+
     /// Records what was shown, and leaves the list empty.
     pub(crate) fn record(&mut self, events: &mut Vec<Event>) {
+        self.recalled = None;
         match &mut self.recorder {
             Some(recorder) => recorder.record_all(events),
             None => events.clear(),
@@ -81,5 +112,60 @@ impl Watchers {
     /// Whether somebody else has taken the durable run over.
     pub(crate) fn are_refused(&self) -> bool {
         self.recorder.as_ref().is_some_and(RunRecorder::is_refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use mcpgraph_value::Value;
+    use parking_lot::Mutex;
+
+    use super::*;
+    use crate::caller::Silent;
+
+    /// Notes which steps ended, and whether that was told again.
+    struct Notes(Arc<Mutex<Vec<(StepId, bool)>>>);
+
+    impl Notes {
+        fn note(&self, event: &Event, is_again: bool) {
+            if let Event::StepFinished { step, .. } = event {
+                self.0.lock().push((*step, is_again));
+            }
+        }
+    }
+
+    impl RunObserver for Notes {
+        fn event(&mut self, event: &Event) {
+            self.note(event, false);
+        }
+
+        fn told_again(&mut self, event: &Event) {
+            self.note(event, true);
+        }
+    }
+
+    /// Told again is what is in the record, and the outcome that was kept of a call: a process may
+    /// be gone between the two.
+    #[test]
+    fn what_an_earlier_execution_did_is_told_again() {
+        let noted = Arc::default();
+        let observers: Vec<Box<dyn RunObserver>> = vec![Box::new(Notes(Arc::clone(&noted)))];
+        let mut watchers = Watchers::new(observers, None, Arc::new(Silent));
+        watchers.told_before = 1;
+        let happens = |watchers: &mut Watchers, steps: &[StepId]| {
+            let at = Duration::ZERO;
+            let ends = |&step| Event::StepFinished { step, output: Value::Null, edge: None, at };
+            let mut events: Vec<_> = steps.iter().map(ends).collect();
+            events.iter().for_each(|event| watchers.show(event));
+            watchers.record(&mut events);
+        };
+        happens(&mut watchers, &[0]);
+        watchers.recalled(2);
+        happens(&mut watchers, &[1, 2]);
+        happens(&mut watchers, &[2]);
+        assert_eq!(*noted.lock(), [(0, true), (1, false), (2, true), (2, false)]);
     }
 }

@@ -3,11 +3,13 @@
 mod attributes;
 mod context;
 mod exporter;
+mod ids;
 mod passed;
 mod peers;
 mod queue;
 mod request;
 mod run;
+mod unrecorded;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -22,6 +24,7 @@ use parking_lot::Mutex;
 
 use crate::Settings;
 use crate::outline::Outlines;
+use ids::Ids;
 pub use peers::Peer;
 use peers::{Peers, transport};
 use queue::Queue;
@@ -81,6 +84,7 @@ impl Traces {
         let provider = SdkTracerProvider::builder()
             .with_sampler(sampler(&settings))
             .with_resource(resource)
+            .with_id_generator(Ids::default())
             .with_span_processor(queue.clone())
             .build();
         let scope = InstrumentationScope::builder("mcpgraph")

@@ -28,6 +28,8 @@ pub(crate) struct Live {
     pub(crate) is_durable: bool,
     /// Tells runs of this process apart.
     pub(crate) ordinal: u64,
+    /// How many of its events were in the store when it was begun here.
+    pub(crate) recorded_before: u64,
     /// Another execution in this process has taken its place.
     is_superseded: AtomicBool,
     recorded: AtomicU64,
@@ -55,6 +57,7 @@ impl Live {
             new,
             is_durable,
             ordinal,
+            recorded_before: state.kept,
             is_superseded: AtomicBool::new(false),
             recorded: AtomicU64::new(0),
             settled: AtomicU64::new(0),

@@ -14,4 +14,5 @@ mod outages;
 mod replicas;
 mod restarted;
 mod storm;
+mod traced;
 mod world;

@@ -91,7 +91,19 @@ impl World {
         Self::start(&other.graph(), &self.data(), self.store(), &[])
     }
 
+    /// Starts a process with these variables, which hands over at once when it is asked to end.
+    pub(crate) fn replica_in(&self, variables: &[(&str, &str)]) -> Replica {
+        let arguments = ["--drain-timeout", "0s"];
+        let mut serve = Self::serve(&self.graph(), &self.data(), self.store(), &arguments);
+        serve.envs(variables.iter().copied());
+        Replica::start(serve)
+    }
+
     fn start(graph: &Path, data: &Path, store: Option<&str>, arguments: &[&str]) -> Replica {
+        Replica::start(Self::serve(graph, data, store, arguments))
+    }
+
+    fn serve(graph: &Path, data: &Path, store: Option<&str>, arguments: &[&str]) -> Command {
         let mut serve = Command::new(env!("CARGO_BIN_EXE_mcpgraph"));
         serve
             .args(["serve", "--http", "127.0.0.1:0", "--no-reload", "-g"])
@@ -102,7 +114,7 @@ impl World {
         if let Some(store) = store {
             serve.args(["--store", store]);
         }
-        Replica::start(serve)
+        serve
     }
 
     pub(crate) fn data(&self) -> PathBuf {

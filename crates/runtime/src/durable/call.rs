@@ -1,6 +1,7 @@
 //! One call of a durable run, as a step.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use mcpgraph_durable::{Place, Repeat, Steps, Stopped, step};
@@ -25,6 +26,8 @@ pub(super) struct Called {
     pub(super) elapsed: Duration,
     /// Its answer; none if its time was up first.
     pub(super) answer: Option<Answer>,
+    /// Whether an execution before this one kept it.
+    pub(super) is_recalled: bool,
 }
 
 pub(super) struct Answer {
@@ -45,7 +48,9 @@ impl Pending {
         let repeat = if repeats { Repeat::Safe } else { Repeat::Never };
         let unknown = unknown(&call);
         let said = call.said.clone();
+        let is_recalled = AtomicBool::new(true);
         let body = || async {
+            is_recalled.store(false, Ordering::Relaxed);
             let answer = async {
                 let outcome = match waiting::wake_time(&call.call) {
                     Some(Ok(until)) => {
@@ -61,14 +66,15 @@ impl Pending {
                 Some(time) => tokio::time::timeout(time, answer).await.ok(),
                 None => Some(answer.await),
             };
-            Called { elapsed: since(began), answer }.to_value()
+            Called { elapsed: since(began), answer, is_recalled: false }.to_value()
         };
         let unknown = || {
+            is_recalled.store(false, Ordering::Relaxed);
             let answer = Answer { outcome: Err(unknown), said: Vec::new() };
-            Called { elapsed: since(began), answer: Some(answer) }.to_value()
+            Called { elapsed: since(began), answer: Some(answer), is_recalled: false }.to_value()
         };
         let kept = step(&*steps, &place, repeat, body, unknown).await?;
-        Ok(Called::from_value(&kept))
+        Ok(Called::from_value(&kept, is_recalled.into_inner()))
     }
 }
 
@@ -106,7 +112,7 @@ impl Called {
         map.into()
     }
 
-    fn from_value(value: &Value) -> Self {
+    fn from_value(value: &Value, is_recalled: bool) -> Self {
         let has_answer = value.get("ok").is_some() || value.get("error").is_some();
         let answer = has_answer.then(|| Answer {
             outcome: outcome_of(value),
@@ -115,7 +121,7 @@ impl Called {
                 .and_then(Value::as_array)
                 .map_or_else(Vec::new, |lines| lines.iter().filter_map(said_of).collect()),
         });
-        Self { elapsed: elapsed_of(value), answer }
+        Self { elapsed: elapsed_of(value), answer, is_recalled }
     }
 }
 

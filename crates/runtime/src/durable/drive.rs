@@ -266,6 +266,9 @@ impl Drive<'_> {
     fn landed(&mut self, index: usize, called: Called, elapsed: Duration) {
         let Some(durably) = &mut self.durably else { return };
         let flight = durably.flights.remove(index);
+        if called.is_recalled {
+            self.watchers.recalled(flight.step);
+        }
         self.clock.move_to(elapsed);
         let now = self.clock.now();
         if let Some(answer) = called.answer {

@@ -1,7 +1,7 @@
 //! The events of one run as counts.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use mcpgraph_engine::{Event, RunError, StepId};
 use mcpgraph_graph as graph;
@@ -26,6 +26,9 @@ pub(super) struct Counted {
     /// When the latest event was.
     latest: Duration,
     has_ended: bool,
+    is_durable: bool,
+    /// When this execution began. What an earlier one left under way is tried again since then.
+    since: Duration,
 }
 
 impl Counted {
@@ -33,13 +36,26 @@ impl Counted {
         registry.runs_active.add(1);
         let tool = Arc::clone(run.tool);
         let steps = OpenSteps::new(run, registry.outlines.of(run));
-        Self { registry, tool, steps, latest: Duration::ZERO, has_ended: false }
+        let is_durable = run.is_durable;
+        let since = if is_durable {
+            SystemTime::now().duration_since(run.at).unwrap_or_default()
+        } else {
+            Duration::ZERO
+        };
+        Self { registry, tool, steps, latest: Duration::ZERO, has_ended: false, is_durable, since }
+    }
+
+    /// The run is not under way here any more. It ended, or goes on elsewhere, which counts it then.
+    fn leave(&mut self) {
+        if !self.has_ended {
+            self.has_ended = true;
+            self.registry.runs_active.add(-1);
+        }
     }
 
     fn end(&mut self, outcome: &'static str) {
-        self.has_ended = true;
+        self.leave();
         let registry = &self.registry;
-        registry.runs_active.add(-1);
         registry.calls.with([(&self.tool).into(), outcome.into()]).increase();
         registry.call_duration.with([(&self.tool).into()]).observe(self.latest);
     }
@@ -54,6 +70,12 @@ impl Counted {
             self.registry.node_errors.with(labels).increase();
         }
         self.attempt_ended(&step, error, at);
+    }
+
+    fn next_attempt(&mut self, step: StepId, begins: Duration) {
+        if let Some(open) = self.steps.get_mut(step) {
+            open.own = begins;
+        }
     }
 
     fn attempt_ended(&self, step: &OpenStep<Duration>, error: Option<&RunError>, at: Duration) {
@@ -71,7 +93,10 @@ impl Counted {
             | graph::Target::Ask(_)
             | graph::Target::Time { .. } => return,
         };
-        self.registry.upstream_duration.with(labels).observe(at.saturating_sub(step.own));
+        self.registry
+            .upstream_duration
+            .with(labels)
+            .observe(at.saturating_sub(step.own.max(self.since)));
     }
 }
 
@@ -95,9 +120,7 @@ impl RunObserver for Counted {
                     self.registry.node_retries.with(labels).increase();
                     self.attempt_ended(open, Some(error), *at);
                 }
-                if let Some(open) = self.steps.get_mut(*step) {
-                    open.own = at.saturating_add(*delay);
-                }
+                self.next_attempt(*step, at.saturating_add(*delay));
             }
             Event::Finished { outcome, .. } if !self.has_ended => {
                 self.end(outcome.as_ref().map_or_else(|error| error.kind.name(), |_| OK));
@@ -105,11 +128,30 @@ impl RunObserver for Counted {
             _ => {}
         }
     }
+
+    /// What an earlier execution did is not counted once more.
+    fn told_again(&mut self, event: &Event) {
+        match event {
+            Event::StepFinished { step, .. } | Event::StepFailed { step, .. } => {
+                self.latest = self.latest.max(event.at());
+                self.steps.end(*step);
+            }
+            Event::Retrying { step, delay, at, .. } => {
+                self.latest = self.latest.max(*at);
+                self.next_attempt(*step, at.saturating_add(*delay));
+            }
+            Event::Finished { .. } => self.leave(),
+            _ => self.event(event),
+        }
+    }
 }
 
 impl Drop for Counted {
+    /// A durable run goes on, unless it failed by a fault of ours.
     fn drop(&mut self) {
-        if !self.has_ended {
+        if self.is_durable && !std::thread::panicking() {
+            self.leave();
+        } else if !self.has_ended {
             self.end(ABANDONED);
         }
     }

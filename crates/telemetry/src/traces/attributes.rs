@@ -34,6 +34,7 @@ pub(super) const EXCEPTION_MESSAGE: &str = "exception.message";
 
 pub(super) const RUN: &str = "mcpgraph.run.id";
 pub(super) const PARENT_RUN: &str = "mcpgraph.run.parent.id";
+pub(super) const RUN_RECALLED: &str = "mcpgraph.run.recalled";
 pub(super) const WORKFLOW: &str = "mcpgraph.workflow";
 pub(super) const FACE: &str = "mcpgraph.face";
 pub(super) const CLIENT_NAME: &str = "mcpgraph.client.name";

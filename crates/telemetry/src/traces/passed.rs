@@ -11,7 +11,8 @@ use opentelemetry_sdk::trace::Span;
 
 use super::attributes as key;
 use super::peers::Peers;
-use super::run::{Shown, Unrecorded, describe_origin, fail};
+use super::run::{Shown, describe_origin, fail};
+use super::unrecorded::Unrecorded;
 use super::{Tracing, context};
 
 /// Begins the spans of a call; where it is not to be recorded, only its context is passed on.

@@ -3,6 +3,7 @@
 //! The thread has a runtime of its own. The program's may be one thread that is busy with calls, or
 //! be gone already when the last spans are sent.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +20,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Delivery, TelemetryError};
 use crate::Batching;
+
+thread_local! {
+    /// Whether spans that end on this thread are not to be sent.
+    static DISCARDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Drops a span that somebody else is going to send. The library sends whatever is dropped.
+pub(super) fn discard(span: Span) {
+    DISCARDS.set(true);
+    drop(span);
+    DISCARDS.set(false);
+}
 
 /// Takes spans that ended. Copies are the same queue.
 #[derive(Clone)]
@@ -97,6 +110,9 @@ impl SpanProcessor for Queue {
     fn on_start(&self, _: &mut Span, _: &Context) {}
 
     fn on_end(&self, span: SpanData) {
+        if DISCARDS.get() {
+            return;
+        }
         // Counted before the thread can see it, so that the number never falls below zero.
         self.counts.waiting.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = self.spans.try_send(span) {

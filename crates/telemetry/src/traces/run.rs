@@ -4,18 +4,21 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use mcpgraph_engine::{Event, PauseReason, RunError, StepId};
+use mcpgraph_engine::{Event, PauseReason, RunError, StepId, StepPath};
 use mcpgraph_graph as graph;
 use mcpgraph_journal::{Masker, Origin, TraceContext};
 use mcpgraph_runtime::{RunObserver, RunStart};
 use mcpgraph_value::Value;
-use opentelemetry::KeyValue;
 use opentelemetry::trace::{Span as _, SpanBuilder, SpanContext, SpanKind, Status, Tracer as _};
-use opentelemetry_sdk::trace::{IdGenerator as _, RandomIdGenerator, SdkTracer, Span};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_sdk::trace::{SdkTracer, Span};
 
 use super::attributes as key;
+use super::ids::OfRun;
 use super::peers::Peers;
+use super::queue::discard;
 use super::request::{Part, name_after_request};
+use super::unrecorded::Unrecorded;
 use super::{Tracing, context};
 use crate::outline::{NodeOutline, Target, shortened};
 use crate::steps::{OpenStep, OpenSteps};
@@ -39,7 +42,8 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
         ]);
     }
     let parent = context::read(run.origin.trace.as_ref());
-    let mut span = tracing.tracer.build_with_context(builder, &parent);
+    let ids = run.is_durable.then(|| OfRun::new(run.id));
+    let mut span = build(&tracing.tracer, ids.map(|ids| (ids, None)), builder, &parent);
     if !span.is_recording() {
         return Box::new(Unrecorded::below(span.span_context()));
     }
@@ -58,10 +62,24 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
         peers: tracing.peers.clone(),
         context: span.span_context().clone(),
         span: Some(span),
+        ids,
         is_around: part == Part::Around,
         steps: OpenSteps::new(run, tracing.outlines.of(run)),
         clock: Clock { began: run.at, paused: Duration::ZERO, latest: Duration::ZERO },
     })
+}
+
+/// Builds a span, which has these ids if it is of a durable run.
+fn build(
+    tracer: &SdkTracer,
+    ids: Option<(OfRun, Option<&StepPath>)>,
+    builder: SpanBuilder,
+    parent: &Context,
+) -> Span {
+    match ids {
+        Some((ids, step)) => ids.give(step, || tracer.build_with_context(builder, parent)),
+        None => tracer.build_with_context(builder, parent),
+    }
 }
 
 fn describe(span: &mut Span, run: &RunStart<'_>) {
@@ -88,37 +106,6 @@ pub(super) fn describe_origin(span: &mut Span, origin: &Origin) {
     }
 }
 
-/// A run or a call that is not recorded. Its trace still has an id, so that nobody below begins
-/// another.
-pub(super) struct Unrecorded(SpanContext);
-
-impl Unrecorded {
-    pub(super) fn below(span: &SpanContext) -> Self {
-        Self(unrecorded_context(span))
-    }
-
-    pub(super) fn context(&self) -> TraceContext {
-        context::write(&self.0)
-    }
-}
-
-impl RunObserver for Unrecorded {
-    fn event(&mut self, _: &Event) {}
-
-    fn trace_context(&self, _: Option<StepId>) -> Option<TraceContext> {
-        Some(self.context())
-    }
-}
-
-/// The context of a span that is not recorded, with the id that the library leaves out.
-fn unrecorded_context(span: &SpanContext) -> SpanContext {
-    if span.is_valid() {
-        return span.clone();
-    }
-    let id = RandomIdGenerator::default().new_span_id();
-    SpanContext::new(span.trace_id(), id, span.trace_flags(), false, span.trace_state().clone())
-}
-
 /// A run that is recorded.
 struct Recorded {
     tracer: SdkTracer,
@@ -127,6 +114,8 @@ struct Recorded {
     context: SpanContext,
     /// None once the run has ended.
     span: Option<Span>,
+    /// The ids of its spans; none of a run that ends with this process.
+    ids: Option<OfRun>,
     /// Whether it is a workflow that speaks for the request.
     is_around: bool,
     steps: OpenSteps<StepSpan>,
@@ -246,6 +235,28 @@ impl RunObserver for Recorded {
         }
     }
 
+    /// The process that told of this before may have been killed with its spans, so they are sent
+    /// again, as the same spans; what ended is marked.
+    fn told_again(&mut self, event: &Event) {
+        match event {
+            Event::StepFinished { step, .. } | Event::StepFailed { step, .. } => {
+                let step = self.steps.get_mut(*step).filter(|step| !step.is_recalled);
+                if let Some(step) = step {
+                    // What is known of the server is of this process, which did not call it.
+                    step.own.server = None;
+                    step.own.span.set_attribute(KeyValue::new(key::RECALLED, true));
+                }
+            }
+            Event::Finished { .. } => {
+                if let Some(span) = &mut self.span {
+                    span.set_attribute(KeyValue::new(key::RUN_RECALLED, true));
+                }
+            }
+            _ => {}
+        }
+        self.event(event);
+    }
+
     /// A step that is not under way has the context of its run.
     fn trace_context(&self, step: Option<StepId>) -> Option<TraceContext> {
         let span =
@@ -258,6 +269,7 @@ impl Recorded {
     fn step_started(&mut self, event: &Event, time: SystemTime) {
         let Event::StepStarted { step, path, node, kind, input, began, .. } = event else { return };
         let (tracer, run) = (&self.tracer, &self.context);
+        let ids = self.ids.map(|ids| (ids, Some(path)));
         self.steps.begin((*step, path), (node, kind), *began, |beginning| {
             let container = beginning.container.map(|step| step.own.span.span_context());
             let mut attributes = vec![
@@ -282,7 +294,7 @@ impl Recorded {
                 .with_start_time(time)
                 .with_attributes(attributes);
             let parent = context::below(container.unwrap_or(run));
-            let span = tracer.build_with_context(builder, &parent);
+            let span = build(tracer, ids, builder, &parent);
             let target = beginning.outline.and_then(|outline| outline.target.as_ref());
             let server = match target {
                 Some(Target::Outside(graph::Target::Tool { server, .. }))
@@ -329,8 +341,18 @@ impl Recorded {
 }
 
 impl Drop for Recorded {
-    /// A run that is dropped before its end has failed by a fault of ours, or its caller is gone.
+    /// A run that is dropped before its end has failed by a fault of ours, or its caller is gone. A
+    /// durable one goes on, unless the fault is ours: whoever comes to the end of what is under way
+    /// sends that.
     fn drop(&mut self) {
+        if self.ids.is_some() && !std::thread::panicking() {
+            self.steps
+                .end_all()
+                .map(|step| step.own.span)
+                .chain(self.span.take())
+                .for_each(discard);
+            return;
+        }
         let time = self.clock.time(self.clock.latest);
         self.end(time, |span| {
             span.set_attribute(KeyValue::new(key::ERROR_TYPE, "abandoned"));

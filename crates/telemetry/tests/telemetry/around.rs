@@ -43,7 +43,15 @@ fn begin(
     let (around, trace) = outer.unzip();
     let origin = Origin { face: Face::Mcp, around, trace, ..Origin::default() };
     let (id, at, digest) = (RunId::new(), SystemTime::now(), tool.digest);
-    let start = RunStart { id, graph: Some(graph), tool: &tool.name, digest, origin: &origin, at };
+    let start = RunStart {
+        id,
+        graph: Some(graph),
+        tool: &tool.name,
+        digest,
+        origin: &origin,
+        at,
+        is_durable: false,
+    };
     let mut run = observer.begin(&start).unwrap();
     let input = Value::from_json(input).unwrap();
     let (tool, given) = (Arc::clone(&tool.name), Given::default());

@@ -65,6 +65,7 @@ fn observe(observer: &dyn Observer, at: SystemTime, parent: Option<Parent>) {
         digest: tool.digest,
         origin: &origin,
         at,
+        is_durable: false,
     };
     let mut run = observer.begin(&start).unwrap();
     for event in events(tool) {

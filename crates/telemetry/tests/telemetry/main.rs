@@ -12,6 +12,7 @@ mod by_hand;
 mod collector;
 mod delivery;
 mod driven;
+mod durable;
 mod numbers;
 mod passing;
 mod prometheus;
