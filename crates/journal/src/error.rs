@@ -93,6 +93,11 @@ pub enum JournalError {
     /// A run that is being executed cannot be removed.
     #[error("run {0} is still being executed")]
     StillRunning(RunId),
+    /// A durable run that has not ended cannot be removed: it would be executed all the same.
+    #[error(
+        "run {0} has not ended: it is durable, and will go on when a server that serves it starts"
+    )]
+    GoesOn(RunId),
     /// Something that only the event itself has is missing.
     #[error(transparent)]
     Missing(#[from] Missing),

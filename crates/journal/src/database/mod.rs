@@ -260,6 +260,20 @@ impl Connection {
         matches!(self, Self::Sqlite(_))
     }
 
+    /// A condition that is true of a run, of which this expression is the id, if it is durable and
+    /// has not ended: whoever serves it goes on with it.
+    pub(crate) fn goes_on(&self, id: &str) -> Result<String> {
+        match self {
+            // An older file has no such runs.
+            Self::Sqlite(_) if self.format()? < 7 => Ok("0 = 1".to_owned()),
+            Self::Sqlite(_) => Ok(format!(
+                "EXISTS (SELECT 1 FROM durable_runs AS kept
+                     WHERE kept.run = {id} AND kept.status = 'pending')"
+            )),
+            Self::Postgres(client) => client.goes_on(id),
+        }
+    }
+
     /// What is committed is on the disk from now on, where that is not so anyway.
     pub(crate) fn waits_for_disk(&self) -> Result<()> {
         match self {

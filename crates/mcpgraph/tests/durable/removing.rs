@@ -1,0 +1,67 @@
+//! A run that will go on is not forgotten before it was stopped: nobody would see what it does.
+
+use std::process::Command;
+use std::time::Duration;
+
+use mcpgraph_journal::RunStatus;
+use mcpgraph_testkit::PostgresServer;
+
+use crate::world::{World, no_arguments, until};
+
+/// Longer than it takes to go on with the runs of a process that was killed.
+const LONG_ENOUGH: Duration = Duration::from_secs(10);
+
+/// What `mcpgraph runs` says; whether it succeeded.
+fn runs(world: &World, arguments: &[&str]) -> (bool, String) {
+    let mut runs = Command::new(env!("CARGO_BIN_EXE_mcpgraph"));
+    runs.arg("runs").args(arguments).arg("--data").arg(world.data());
+    if let Some(store) = world.store() {
+        runs.args(["--store", store]);
+    }
+    let output = runs.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(said).unwrap())
+}
+
+fn is_removed_once_it_is_stopped(world: &World, enough: Duration) {
+    let mut first = world.replica();
+    let call = first.call("repeatable", &no_arguments());
+    until("the middle is under way", || world.is_in_the_middle().then_some(()));
+    std::thread::sleep(Duration::from_millis(200));
+    first.kill();
+    assert_eq!(call.join().unwrap(), None);
+    let run = until("it is interrupted", || {
+        world.run().filter(|run| run.status == RunStatus::Interrupted)
+    });
+    let id = run.id.to_string();
+    let (ok, said) = runs(world, &["rm", &id]);
+    assert!(!ok && said.contains(&format!("`mcpgraph runs stop {id}`")), "{said}");
+    let (ok, said) = runs(world, &["rm", "--older-than", "0s"]);
+    assert!(ok && said.contains("removed 0 runs\nleft 1 durable run"), "{said}");
+    let (_, said) = runs(world, &["rm", "--older-than", "0s", "--json"]);
+    assert!(said.contains("\"goingOn\": 1"), "{said}");
+    let (ok, said) = runs(world, &["stop", &id]);
+    assert!(ok && said.contains("none will go on with it"), "{said}");
+    let (ok, said) = runs(world, &["stop", &id]);
+    assert!(!ok && said.contains("has ended"), "{said}");
+    let (ok, said) = runs(world, &["rm", &id]);
+    assert!(ok && said.contains("removed 1 run"), "{said}");
+    let second = world.replica();
+    std::thread::sleep(enough);
+    assert_eq!(world.count("begin", "middle"), 1, "{:?}", second.said());
+    assert_eq!(world.count("begin", "after"), 0);
+    assert!(world.run().is_none());
+}
+
+#[test]
+fn a_run_in_a_file_is_removed_once_it_is_stopped() {
+    let Some(world) = World::in_file() else { return };
+    is_removed_once_it_is_stopped(&world, Duration::from_secs(3));
+}
+
+#[test]
+fn a_run_in_a_database_is_removed_once_it_is_stopped() {
+    let Some(server) = PostgresServer::start() else { return };
+    let Some(world) = World::in_database(&server, "removing") else { return };
+    is_removed_once_it_is_stopped(&world, LONG_ENOUGH);
+}
