@@ -12,6 +12,7 @@ use crate::database::{
 };
 use crate::liveness::{self, Presence};
 use crate::mask::Masker;
+use crate::questions::PlainQuestion;
 use crate::write::{Batcher, RunState, Shared, Writer, micros};
 use crate::{
     JournalError, JournalOptions, NewRun, NewsReader, Redaction, Request, RunId, RunRecorder,
@@ -107,6 +108,7 @@ impl Journal {
         let failed = |why| JournalError::Open { path: store.name().into(), why };
         let presence = Presence::begin(&store).map_err(failed)?;
         let number = register(&connection, &store, &presence)?;
+        let plain = PlainQuestion::all(&connection)?;
         let name = Arc::from(presence.name());
         let shared = Arc::new(Shared::new(options));
         shared.set_writer(Some(number));
@@ -124,7 +126,7 @@ impl Journal {
             .map_err(failed)?;
         let listening = listen(&store, &shared);
         let (readers, writer) = (Mutex::default(), Some(Mutex::new(end)));
-        Ok(Self {
+        let journal = Self {
             store,
             shared,
             readers,
@@ -135,7 +137,11 @@ impl Journal {
             writer,
             shelf: Mutex::default(),
             seals: Mutex::default(),
-        })
+        };
+        if let Err(error) = journal.seal_plain_questions(plain) {
+            tracing::warn!(%error, "what an older version asked is not sealed yet");
+        }
+        Ok(journal)
     }
 
     /// Opens an existing store for reading, while others may be writing. Runs that are begun here

@@ -154,10 +154,10 @@ impl Questions {
         if ended.map_err(failed)? {
             return Ok(());
         }
-        // Somebody else was faster, or its time has come.
+        // Somebody else was faster, or its time has come, or whoever asked is gone.
         let question = self.find(id).await.map_err(failed)?.ok_or(Refused::Unknown)?;
         is_open(&question)?;
-        Err(Refused::Late(question.patience().as_millis()))
+        Err(Refused::Withdrawn)
     }
 
     /// Waits until a question is over; what became of it.
