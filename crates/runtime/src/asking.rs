@@ -149,6 +149,11 @@ impl Questions {
         over.filter(|_| !has_kept).map_or(Ok(()), Err)
     }
 
+    /// Whether a question can be answered, as far as it says itself; why not.
+    pub fn waits(question: &Question) -> Result<(), Refused> {
+        is_open(question)
+    }
+
     async fn keep(&self, id: QuestionId, ending: Ending) -> Result<(), Refused> {
         let ended = self.blocking(move |journal| journal.end_question(id, &ending)).await;
         if ended.map_err(failed)? {
