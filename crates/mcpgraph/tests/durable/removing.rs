@@ -1,5 +1,7 @@
 //! A run that will go on is not forgotten before it was stopped: nobody would see what it does.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
 
@@ -51,6 +53,37 @@ fn is_removed_once_it_is_stopped(world: &World, enough: Duration) {
     assert_eq!(world.count("begin", "middle"), 1, "{:?}", second.said());
     assert_eq!(world.count("begin", "after"), 0);
     assert!(world.run().is_none());
+}
+
+/// Who serves something else may not forget it either.
+#[test]
+fn nor_is_it_forgotten_over_http() {
+    let (Some(world), Some(other)) = (World::in_file(), World::in_file()) else { return };
+    let mut first = world.replica();
+    let call = first.call("repeatable", &no_arguments());
+    until("the middle is under way", || world.is_in_the_middle().then_some(()));
+    first.kill();
+    assert_eq!(call.join().unwrap(), None);
+    let stranger = world.replica_of(&other);
+    let run = until("it is interrupted", || {
+        world.run().filter(|run| run.status == RunStatus::Interrupted)
+    });
+    let ask = |method: &str, path: &str| {
+        let address = stranger.address();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let head = format!("{method} /api/runs/{}{path} HTTP/1.1\r\nHost: {address}", run.id);
+        let body = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+        write!(stream, "{head}\r\nConnection: close\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let answer = ask("DELETE", "");
+    assert!(answer.starts_with("HTTP/1.1 409") && answer.contains("stop it first"), "{answer}");
+    let answer = ask("POST", "/stop");
+    assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+    let answer = ask("DELETE", "");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[test]
