@@ -18,7 +18,7 @@ pub(super) fn remove(args: &RemoveArgs, runs: &Runs, json: bool) -> anyhow::Resu
         Some(when) => {
             let until = Some(when.moment());
             let ids = ended(runs, Filter { until, limit: PAGE, ..Filter::default() })?;
-            runs.journal.remove_ended(&ids)?
+            runs.journal.remove_ended(&ids).map_err(explained)?
         }
         None => {
             let ids = args.ids.iter().map(|id| runs.find(id).map(|run| run.id));
@@ -28,7 +28,7 @@ pub(super) fn remove(args: &RemoveArgs, runs: &Runs, json: bool) -> anyhow::Resu
                 JournalError::GoesOn(run) => {
                     failed(format!("{error}; stop it first with `mcpgraph runs stop {run}`"))
                 }
-                other => other.into(),
+                other => explained(other),
             })?;
             Removed { removed, ..Removed::default() }
         }
@@ -50,6 +50,18 @@ pub(super) fn remove(args: &RemoveArgs, runs: &Runs, json: bool) -> anyhow::Resu
         ));
     }
     Ok(Exit::Success)
+}
+
+/// Where there is no room, whoever wants to make some hears what is in the way.
+fn explained(error: JournalError) -> anyhow::Error {
+    match error {
+        JournalError::Database(full) if full.is_full() => anyhow::anyhow!(
+            "{full}: forgetting runs needs some room, too, because a change is written beside the \
+             file before it is made; free a few MiB on that disk first, or forget fewer runs at a \
+             time"
+        ),
+        other => other.into(),
+    }
 }
 
 /// The runs a filter wants, without those that are being executed.
