@@ -28,6 +28,15 @@ pub enum JournalError {
         /// The log of changes.
         log: PathBuf,
     },
+    /// The file is not there any more.
+    #[error(
+        "{} was deleted or replaced while this process had it open: what is recorded now would be \
+         lost; start this process again", path.display()
+    )]
+    Moved {
+        /// Where it was.
+        path: PathBuf,
+    },
     /// There is no store to read.
     #[error("there are no runs in {}: no file runs.db", dir.display())]
     NoStore {

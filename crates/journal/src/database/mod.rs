@@ -18,7 +18,7 @@ pub(crate) use pool::Pool;
 pub(crate) use postgres::{Hear, Listening, PostgresStore};
 pub(crate) use repeated::Repeated;
 pub(crate) use row::{Column, Row};
-pub(crate) use sqlite::{SqliteStore, TakingOver, create_private_file};
+pub(crate) use sqlite::{SqliteStore, TakingOver, Whereabouts, create_private_file};
 pub(crate) use value::{Bound, bound};
 
 use crate::{JournalError, News, RunId};
@@ -89,6 +89,14 @@ impl Store {
                 TakingOver::begin(connection, &store.dir).map(Some)
             }
             _ => Ok(None),
+        }
+    }
+
+    /// Where what was just opened is, if it can be taken away while it is open.
+    pub(crate) fn whereabouts(&self) -> Option<Whereabouts> {
+        match self {
+            Self::Sqlite(store) => Some(Whereabouts::of(&store.dir)),
+            Self::Postgres(_) => None,
         }
     }
 
