@@ -5,6 +5,7 @@
 //! because their process is gone (see [`super::sweep`]), what is forgotten (see [`super::tidy`]),
 //! where the places of steps are (see [`steps`]), and that everything that is kept is sealed.
 
+mod beside;
 mod steps;
 
 use std::sync::{Arc, OnceLock, Weak};
@@ -283,19 +284,8 @@ impl Inner {
         let alone = self.alone().await?;
         dbos.launch().await.map_err(failed)?;
         drop(alone);
-        let config = postgres::Config {
-            max_connections: CONNECTIONS,
-            migrate: false,
-            settings: Settings {
-                schema: SCHEMA,
-                executor_id: Some(self.journal.name()),
-                application_name: Some(APPLICATION),
-                retry: RetryPolicy { max_backoff: LONGEST_PAUSE, ..RetryPolicy::default() },
-                ..Settings::default()
-            },
-            ..postgres::Config::new(&self.url)
-        };
-        let database = Arc::new(PostgresSystemDatabase::connect(&config).await.map_err(unusable)?);
+        let executor = Some(&**self.journal.name());
+        let database = Arc::new(connect(&self.url, executor, CONNECTIONS).await?);
         database.start_notifications().await;
         tokio::spawn(sweep::sweep(Arc::downgrade(self), self.closing.clone()));
         tokio::spawn(tidy::tidy(Arc::downgrade(self), self.closing.clone()));
@@ -390,6 +380,27 @@ impl Inner {
             Err(error) => Err(Stopped::Unusable(error.to_string())),
         }
     }
+}
+
+/// The tables of DBOS, as an executor sees them, or somebody who executes nothing.
+async fn connect(
+    url: &str,
+    executor: Option<&str>,
+    connections: u32,
+) -> Result<PostgresSystemDatabase, DurableError> {
+    let config = postgres::Config {
+        max_connections: connections,
+        migrate: false,
+        settings: Settings {
+            schema: SCHEMA,
+            executor_id: executor,
+            application_name: Some(APPLICATION),
+            retry: RetryPolicy { max_backoff: LONGEST_PAUSE, ..RetryPolicy::default() },
+            ..Settings::default()
+        },
+        ..postgres::Config::new(url)
+    };
+    PostgresSystemDatabase::connect(&config).await.map_err(unusable)
 }
 
 /// Which executors DBOS gives runs to: those that understand their steps and serve the same.

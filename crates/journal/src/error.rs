@@ -28,6 +28,15 @@ pub enum JournalError {
         /// The log of changes.
         log: PathBuf,
     },
+    /// The file is not there any more.
+    #[error(
+        "{} was deleted or replaced while this process had it open: what is recorded now would be \
+         lost; start this process again", path.display()
+    )]
+    Moved {
+        /// Where it was.
+        path: PathBuf,
+    },
     /// There is no store to read.
     #[error("there are no runs in {}: no file runs.db", dir.display())]
     NoStore {
@@ -93,6 +102,11 @@ pub enum JournalError {
     /// A run that is being executed cannot be removed.
     #[error("run {0} is still being executed")]
     StillRunning(RunId),
+    /// A durable run that has not ended cannot be removed: it would be executed all the same.
+    #[error(
+        "run {0} has not ended: it is durable, and will go on when a server that serves it starts"
+    )]
+    GoesOn(RunId),
     /// Something that only the event itself has is missing.
     #[error(transparent)]
     Missing(#[from] Missing),

@@ -8,10 +8,12 @@ use tokio::sync::watch;
 
 use crate::common::ReadSeals;
 use crate::database::{
-    Access, Connection, Hear, Listening, Pool, PostgresStore, SqliteStore, Store, bound,
+    Access, Connection, Hear, Listening, Pool, PostgresStore, SqliteStore, Store, Whereabouts,
+    bound,
 };
 use crate::liveness::{self, Presence};
 use crate::mask::Masker;
+use crate::questions::PlainQuestion;
 use crate::write::{Batcher, RunState, Shared, Writer, micros};
 use crate::{
     JournalError, JournalOptions, NewRun, NewsReader, Redaction, Request, RunId, RunRecorder,
@@ -39,6 +41,8 @@ pub struct Journal {
     name: Arc<str>,
     /// Hears of what other processes write, for those who follow runs.
     listening: Option<Listening>,
+    /// Where the file is that is written; none where nothing is written, or not to a file.
+    whereabouts: Option<Whereabouts>,
     /// Hears of the end of the writer, behind a lock so that threads can share the journal; none
     /// where nothing is written.
     writer: Option<Mutex<Receiver<()>>>,
@@ -107,11 +111,14 @@ impl Journal {
         let failed = |why| JournalError::Open { path: store.name().into(), why };
         let presence = Presence::begin(&store).map_err(failed)?;
         let number = register(&connection, &store, &presence)?;
+        let whereabouts = store.whereabouts();
+        let plain = PlainQuestion::all(&connection)?;
         let name = Arc::from(presence.name());
         let shared = Arc::new(Shared::new(options));
         shared.set_writer(Some(number));
         let batcher = Batcher::new(connection, Some(number));
-        let writer = Writer::new(Arc::clone(&shared), batcher, store.clone(), presence)?;
+        let writer = Writer::new(Arc::clone(&shared), batcher, store.clone(), presence)?
+            .at(whereabouts.clone());
         let (ended, end) = sync_channel(1);
         std::thread::Builder::new()
             .name("journal".to_owned())
@@ -124,7 +131,7 @@ impl Journal {
             .map_err(failed)?;
         let listening = listen(&store, &shared);
         let (readers, writer) = (Mutex::default(), Some(Mutex::new(end)));
-        Ok(Self {
+        let journal = Self {
             store,
             shared,
             readers,
@@ -132,10 +139,15 @@ impl Journal {
             appending: Mutex::default(),
             name,
             listening,
+            whereabouts,
             writer,
             shelf: Mutex::default(),
             seals: Mutex::default(),
-        })
+        };
+        if let Err(error) = journal.seal_plain_questions(plain) {
+            tracing::warn!(%error, "what an older version asked is not sealed yet");
+        }
+        Ok(journal)
     }
 
     /// Opens an existing store for reading, while others may be writing. Runs that are begun here
@@ -164,6 +176,7 @@ impl Journal {
             appending: Mutex::default(),
             name: Arc::from(""),
             listening,
+            whereabouts: None,
             writer: None,
             shelf: Mutex::default(),
             seals: Mutex::default(),
@@ -203,7 +216,14 @@ impl Journal {
 
     /// How the store keeps up.
     pub fn status(&self) -> JournalStatus {
-        self.shared.status()
+        let mut status = self.shared.status();
+        if status.last_error.is_none()
+            && let Some(Err(error)) = self.whereabouts.as_ref().map(Whereabouts::check)
+        {
+            // A writer that has nothing to write has not noticed.
+            status.last_error = Some(error.to_string().into());
+        }
+        status
     }
 
     /// Waits for commits of one run, or of all runs.

@@ -70,4 +70,4 @@ pub use stored::{Payload, StoredError, StoredEvent, Truncated};
 pub use summary::{
     Changes, Filter, Listing, NodeStats, Reached, RunStatus, RunSummary, StepEnd, StepRecord,
 };
-pub use transfer::exported_events;
+pub use transfer::{Removed, exported_events};

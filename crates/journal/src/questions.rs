@@ -2,8 +2,10 @@
 //!
 //! A question outlives the process that asked it: its row is what a run waits for, and whoever may
 //! change that row first has answered it. Its times are those of the store, so that the clocks of
-//! several machines do not matter, and what it was answered is sealed: records mask what nobody may
-//! read, and an answer may have it.
+//! several machines do not matter. What is asked and what is answered is sealed: records mask what
+//! nobody may read, and either may have it. What was asked goes when the question is over.
+
+mod kept;
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,13 +14,11 @@ use std::time::{Duration, SystemTime};
 use mcpgraph_value::Value;
 use uuid::Uuid;
 
+pub(crate) use self::kept::PlainQuestion;
+use self::kept::{Sealed, WITHOUT_TEXT, forget, is_wanted, question, select};
 use crate::common::micros;
-use crate::database::{self, Access, Connection, Row, bound};
-use crate::read::row::time;
+use crate::database::{self, Access, Connection, bound};
 use crate::{Journal, JournalError, RunId};
-
-/// How long a question that is over is remembered, so that a late answer is told what became of it.
-const REMEMBERED: Duration = Duration::from_hours(7 * 24);
 
 /// How many questions a list shows.
 const MAX_LISTED: i64 = 1000;
@@ -115,12 +115,13 @@ impl Journal {
     /// that execute one run ask once.
     pub fn ask(&self, new: &NewQuestion) -> Result<Question, JournalError> {
         let id = QuestionId(Uuid::now_v7());
+        let sealed = self.seal_question(id, &new.message, &new.schema)?;
         let asked = self.transact(|connection| {
             forget(connection)?;
             let sql = format!(
-                "INSERT INTO questions (id, run, path, node, tool, message, schema, principal,
+                "INSERT INTO questions (id, run, path, node, tool, message, schema, sealed, principal,
                      asked, expires, state)
-                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, now, now + ?9, 'pending'
+                 SELECT ?1, ?2, ?3, ?4, ?5, '', 'false', ?6, ?7, now, now + ?8, 'pending'
                  FROM (SELECT {} AS now) AS clock WHERE true
                  ON CONFLICT (run, path) DO NOTHING",
                 connection.clock()
@@ -133,8 +134,7 @@ impl Journal {
                     &new.path,
                     &new.node,
                     &new.tool,
-                    &new.message,
-                    &new.schema.to_json(),
+                    &sealed,
                     new.principal.as_deref(),
                     micros(new.patience),
                 ],
@@ -142,7 +142,7 @@ impl Journal {
             if added > 0 {
                 connection.tell([new.run].into_iter())?;
             }
-            let sql = select(connection, "WHERE run = ?1 AND path = ?2");
+            let sql = select(connection, "WHERE run = ?1 AND path = ?2")?;
             Ok(connection.first(&sql, bound![&new.run, &new.path], question)?)
         })?;
         self.shared.heard(Some(&[new.run]));
@@ -152,17 +152,20 @@ impl Journal {
 
     /// A question, whatever became of it; none if it is long over.
     pub fn question(&self, id: QuestionId) -> Result<Option<Question>, JournalError> {
-        let found = self.questions(|_| "WHERE id = ?1".to_owned(), bound![id.0.as_bytes()])?;
+        let found = self.questions(|_| Ok("WHERE id = ?1".to_owned()), bound![id.0.as_bytes()])?;
         Ok(found.into_iter().next())
     }
 
-    /// The questions that wait, the oldest first: of one run, or of all.
+    /// The questions that wait for an answer, the oldest first: of one run, or of all. One whose run
+    /// was interrupted and does not go on waits for nothing.
     pub fn pending_questions(&self, run: Option<RunId>) -> Result<Vec<Question>, JournalError> {
-        let waiting = |clock: &str| {
+        let waiting = |connection: &Connection| {
             let of_run = if run.is_some() { "run = ?2 AND" } else { "" };
-            format!(
-                "WHERE {of_run} state = 'pending' AND expires > {clock} ORDER BY asked, id LIMIT ?1"
-            )
+            let (clock, wanted) = (connection.clock(), is_wanted(connection, &self.store)?);
+            Ok(format!(
+                "WHERE {of_run} state = 'pending' AND expires > {clock} AND {wanted}
+                 ORDER BY asked, id LIMIT ?1"
+            ))
         };
         match run {
             Some(run) => self.questions(waiting, bound![MAX_LISTED, &run]),
@@ -171,7 +174,7 @@ impl Journal {
     }
 
     /// Ends a question if it waits. False if it does not any more: whoever was first has ended it,
-    /// and an answer that comes after its time is none.
+    /// and an answer that comes after its time, or that no run will read, is none.
     pub fn end_question(&self, id: QuestionId, how: &Ending) -> Result<bool, JournalError> {
         let answer = match how {
             Ending::Answered(answer) => Some(self.seal(&answer.to_json(), &id.to_string())?),
@@ -179,13 +182,15 @@ impl Journal {
         };
         let run = self.transact(|connection| {
             let clock = connection.clock();
-            // What a person says has to be said in time.
+            // What a person says has to be said in time, and to somebody.
             let in_time = match how {
-                Ending::Answered(_) | Ending::Declined => format!("AND expires > {clock}"),
+                Ending::Answered(_) | Ending::Declined => {
+                    format!("AND expires > {clock} AND {}", is_wanted(connection, &self.store)?)
+                }
                 Ending::Expired | Ending::Withdrawn => String::new(),
             };
             let sql = format!(
-                "UPDATE questions SET state = ?2, answer = ?3, ended = {clock}
+                "UPDATE questions SET state = ?2, answer = ?3, ended = {clock}, {WITHOUT_TEXT}
                  WHERE id = ?1 AND state = 'pending' {in_time} RETURNING run"
             );
             let run: Option<[u8; 16]> =
@@ -206,7 +211,7 @@ impl Journal {
     pub fn withdraw_questions(&self, run: RunId) -> Result<(), JournalError> {
         self.transact(|connection| {
             let sql = format!(
-                "UPDATE questions SET state = 'withdrawn', ended = {}
+                "UPDATE questions SET state = 'withdrawn', ended = {}, {WITHOUT_TEXT}
                  WHERE run = ?1 AND state = 'pending'",
                 connection.clock()
             );
@@ -229,97 +234,18 @@ impl Journal {
 
     fn questions(
         &self,
-        condition: impl FnOnce(&str) -> String,
+        condition: impl FnOnce(&Connection) -> database::Result<String>,
         values: &[database::Bound<'_>],
     ) -> Result<Vec<Question>, JournalError> {
         let found: Vec<Sealed> = self.read(|connection| {
             if connection.format()? < SINCE_FORMAT {
                 return Ok(Vec::new());
             }
-            let sql = select(connection, &condition(connection.clock()));
+            let sql = select(connection, &condition(connection)?)?;
             connection.all(&sql, values, question)?.into_iter().collect()
         })?;
         found.into_iter().map(|found| found.opened(self)).collect()
     }
-}
-
-/// What reads questions.
-fn select(connection: &Connection, condition: &str) -> String {
-    let clock = connection.clock();
-    format!(
-        "SELECT id, run, path, node, tool, message, schema, principal, asked, expires, state,
-             answer, expires - {clock},
-             (SELECT count(*) FROM questions AS earlier
-              WHERE earlier.run = questions.run AND earlier.node = questions.node
-                  AND (earlier.asked, earlier.id) < (questions.asked, questions.id))
-         FROM questions {condition}"
-    )
-}
-
-/// Forgets what has been over for a while.
-fn forget(connection: &Connection) -> database::Result<()> {
-    let remembered = micros(REMEMBERED);
-    for over in ["expires", "ended"] {
-        let sql = format!("DELETE FROM questions WHERE {over} < {} - ?1", connection.clock());
-        connection.execute_later(&sql, bound![remembered])?;
-    }
-    Ok(())
-}
-
-/// A question as it was read, and its answer, which is sealed.
-struct Sealed {
-    question: Question,
-    answer: Option<String>,
-}
-
-impl Sealed {
-    fn opened(self, journal: &Journal) -> Result<Question, JournalError> {
-        let Self { mut question, answer } = self;
-        if let Some(answer) = answer {
-            let json = journal.unseal(&answer, &question.id.to_string())?;
-            let json = json.ok_or_else(|| damaged("its answer cannot be opened"))?;
-            let answer = Value::from_json(&json).map_err(damaged)?;
-            question.state = QuestionState::Answered(answer);
-        }
-        Ok(question)
-    }
-}
-
-fn damaged(what: impl fmt::Display) -> JournalError {
-    JournalError::Damaged(format!("a question: {what}"))
-}
-
-/// Reads a row; what it says may make no sense.
-fn question(row: &Row<'_>) -> database::Result<Result<Sealed, JournalError>> {
-    let state = row.get::<String>(10)?;
-    let state = match state.as_str() {
-        // One that was answered is so once the answer is opened.
-        "pending" | "answered" => QuestionState::Pending,
-        "declined" => QuestionState::Declined,
-        "expired" => QuestionState::Expired,
-        "withdrawn" => QuestionState::Withdrawn,
-        other => return Ok(Err(damaged(format_args!("it is `{other}`")))),
-    };
-    let schema = match Value::from_json(row.text(6)?) {
-        Ok(schema) => schema,
-        Err(error) => return Ok(Err(damaged(error))),
-    };
-    let question = Question {
-        id: QuestionId(Uuid::from_bytes(row.get(0)?)),
-        run: RunId::from_bytes(row.get(1)?),
-        path: row.get(2)?,
-        node: row.get(3)?,
-        tool: row.get(4)?,
-        message: row.get(5)?,
-        schema,
-        principal: row.get(7)?,
-        asked: time(row.get(8)?),
-        expires: time(row.get(9)?),
-        state,
-        left: Duration::from_micros(u64::try_from(row.get::<i64>(12)?).unwrap_or_default()),
-        earlier: row.get::<i64>(13)?.unsigned_abs(),
-    };
-    Ok(Ok(Sealed { question, answer: row.get(11)? }))
 }
 
 // === impl Question ===

@@ -149,15 +149,20 @@ impl Questions {
         over.filter(|_| !has_kept).map_or(Ok(()), Err)
     }
 
+    /// Whether a question can be answered, as far as it says itself; why not.
+    pub fn waits(question: &Question) -> Result<(), Refused> {
+        is_open(question)
+    }
+
     async fn keep(&self, id: QuestionId, ending: Ending) -> Result<(), Refused> {
         let ended = self.blocking(move |journal| journal.end_question(id, &ending)).await;
         if ended.map_err(failed)? {
             return Ok(());
         }
-        // Somebody else was faster, or its time has come.
+        // Somebody else was faster, or its time has come, or whoever asked is gone.
         let question = self.find(id).await.map_err(failed)?.ok_or(Refused::Unknown)?;
         is_open(&question)?;
-        Err(Refused::Late(question.patience().as_millis()))
+        Err(Refused::Withdrawn)
     }
 
     /// Waits until a question is over; what became of it.

@@ -73,6 +73,9 @@ impl From<JournalError> for Problem {
             JournalError::NoRun(_) | JournalError::NoStep { .. } => {
                 Self::not_found(error.to_string())
             }
+            JournalError::StillRunning(_) | JournalError::GoesOn(_) => {
+                Self::conflict(format!("{error}; stop it first"))
+            }
             error => {
                 tracing::warn!(%error, "the record of runs could not be read");
                 Self::internal(error.to_string())

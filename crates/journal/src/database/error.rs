@@ -71,6 +71,15 @@ impl DatabaseError {
             if matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly)))
     }
 
+    /// Whether there is no room for what is to be written.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Postgres(error) => error.code() == Some(&SqlState::DISK_FULL),
+            Self::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
+            _ => false,
+        }
+    }
+
     /// Whether SQLite is busy with another process.
     pub(crate) fn is_busy(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};

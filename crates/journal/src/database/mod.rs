@@ -18,7 +18,7 @@ pub(crate) use pool::Pool;
 pub(crate) use postgres::{Hear, Listening, PostgresStore};
 pub(crate) use repeated::Repeated;
 pub(crate) use row::{Column, Row};
-pub(crate) use sqlite::{SqliteStore, TakingOver, create_private_file};
+pub(crate) use sqlite::{SqliteStore, TakingOver, Whereabouts, create_private_file};
 pub(crate) use value::{Bound, bound};
 
 use crate::{JournalError, News, RunId};
@@ -89,6 +89,14 @@ impl Store {
                 TakingOver::begin(connection, &store.dir).map(Some)
             }
             _ => Ok(None),
+        }
+    }
+
+    /// Where what was just opened is, if it can be taken away while it is open.
+    pub(crate) fn whereabouts(&self) -> Option<Whereabouts> {
+        match self {
+            Self::Sqlite(store) => Some(Whereabouts::of(&store.dir)),
+            Self::Postgres(_) => None,
         }
     }
 
@@ -258,6 +266,20 @@ impl Connection {
     /// Whether what durable runs need is here, and not with an engine of its own.
     pub(crate) fn keeps_durable_runs(&self) -> bool {
         matches!(self, Self::Sqlite(_))
+    }
+
+    /// A condition that is true of a run, of which this expression is the id, if it is durable and
+    /// has not ended: whoever serves it goes on with it.
+    pub(crate) fn goes_on(&self, id: &str) -> Result<String> {
+        match self {
+            // An older file has no such runs.
+            Self::Sqlite(_) if self.format()? < 7 => Ok("0 = 1".to_owned()),
+            Self::Sqlite(_) => Ok(format!(
+                "EXISTS (SELECT 1 FROM durable_runs AS kept
+                     WHERE kept.run = {id} AND kept.status = 'pending')"
+            )),
+            Self::Postgres(client) => client.goes_on(id),
+        }
     }
 
     /// What is committed is on the disk from now on, where that is not so anyway.

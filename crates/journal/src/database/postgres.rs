@@ -53,6 +53,10 @@ const SETTINGS: &str = "SET search_path TO mcpgraph; SET statement_timeout TO '1
 /// they live before they are given up.
 const BEGIN_WRITING: &str = "BEGIN; SET LOCAL idle_in_transaction_session_timeout TO '2s'";
 
+/// Where the engine of durable runs has them, each under the id of its run. What it keeps there is
+/// its own affair; only whether a run has ended is looked for here.
+const DURABLE_RUNS: &str = "mcpgraph_dbos.workflow_status";
+
 /// A database of runs.
 #[derive(Clone)]
 pub(crate) struct PostgresStore {
@@ -166,6 +170,23 @@ impl Client {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// See [`super::Connection::goes_on`].
+    pub(super) fn goes_on(&self, id: &str) -> Result<String> {
+        // The engine makes its tables when it is first needed.
+        let sql = format!(
+            "SELECT CASE WHEN to_regclass('{DURABLE_RUNS}') IS NULL THEN 0 ELSE 1 END::BIGINT"
+        );
+        let rows = self.query(&sql, &[])?;
+        if rows.first().map(|row| row.try_get::<_, i64>(0)).transpose()? != Some(1) {
+            return Ok("0 = 1".to_owned());
+        }
+        Ok(format!(
+            "EXISTS (SELECT 1 FROM {DURABLE_RUNS} AS kept
+                 WHERE kept.workflow_uuid = CAST(encode({id}, 'hex') AS UUID)::TEXT
+                     AND kept.status IN ('PENDING', 'ENQUEUED', 'DELAYED'))"
+        ))
     }
 
     /// Tells other processes that runs changed, once the transaction is committed.

@@ -2,6 +2,7 @@
 
 mod file;
 mod taking_over;
+mod whereabouts;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use rusqlite::{CachedStatement, Connection};
 pub(crate) use file::create_private_file;
 pub(super) use file::{open_reader, open_writer, prepare};
 pub(crate) use taking_over::TakingOver;
+pub(crate) use whereabouts::Whereabouts;
 
 use super::{Access, Bound, DatabaseError, Result, Row};
 

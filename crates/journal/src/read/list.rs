@@ -3,6 +3,7 @@ use std::time::SystemTime;
 
 use aho_corasick::AhoCorasick;
 use mcpgraph_value::Value;
+use regex::{Regex, RegexBuilder};
 
 use super::events::{RunReader, payload};
 use super::row::Rows;
@@ -115,25 +116,51 @@ fn page(
     Ok(connection.all(&sql, &values, |row| Ok((row.get(0)?, rows.summary(row)?)))?)
 }
 
+/// Finds a text, whatever its case.
+enum Finder {
+    /// One of ASCII, which is found fastest.
+    Ascii(AhoCorasick),
+    /// Any other.
+    Any(Regex),
+}
+
+impl Finder {
+    fn new(text: &str) -> Option<Self> {
+        // Events are JSON, where the text may be written with escapes.
+        let json = Value::from(text).to_json();
+        let texts = [text, &json[1..json.len() - 1]];
+        if text.is_ascii() {
+            let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(texts);
+            return finder.ok().map(Self::Ascii);
+        }
+        let either = texts.map(regex::escape).join("|");
+        RegexBuilder::new(&either).case_insensitive(true).build().ok().map(Self::Any)
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        match self {
+            Self::Ascii(finder) => finder.is_match(text),
+            Self::Any(finder) => finder.is_match(text),
+        }
+    }
+}
+
 /// Looks for a text in everything of a run.
 struct Search {
-    finder: Option<AhoCorasick>,
+    /// None of a text that is too long to be looked for.
+    finder: Option<Finder>,
     /// How many bytes may still be looked at.
     left: usize,
 }
 
 impl Search {
     fn new(text: &str) -> Self {
-        // Events are JSON, where the text may be written with escapes.
-        let json = Value::from(text).to_json();
-        let texts = [text, &json[1..json.len() - 1]];
-        let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(texts).ok();
-        Self { finder, left: MAX_SEARCHED_BYTES }
+        Self { finder: Finder::new(text), left: MAX_SEARCHED_BYTES }
     }
 
     fn is_in(&mut self, text: &str) -> bool {
         self.left = self.left.saturating_sub(text.len());
-        self.finder.as_ref().is_some_and(|finder| finder.is_match(text))
+        self.finder.as_ref().is_some_and(|finder| finder.is_in(text))
     }
 
     fn matches(

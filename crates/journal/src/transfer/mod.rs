@@ -5,6 +5,7 @@ mod import;
 mod remove;
 
 pub use import::exported_events;
+pub use remove::Removed;
 
 /// What a document of a run calls itself.
 const FORMAT: &str = "mcpgraph-run";

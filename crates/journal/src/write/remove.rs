@@ -19,6 +19,9 @@ pub(crate) fn remove_runs(connection: &Connection, runs: &[i64]) -> Result<()> {
                  AND run IN (SELECT id FROM runs WHERE no BETWEEN ?1 AND ?2)";
             connection.execute_later(sql, range)?;
         }
+        let sql = "DELETE FROM questions
+             WHERE run IN (SELECT id FROM runs WHERE no BETWEEN ?1 AND ?2)";
+        connection.execute_later(sql, range)?;
         connection.execute_later("DELETE FROM runs WHERE no BETWEEN ?1 AND ?2", range)?;
     }
     Ok(())

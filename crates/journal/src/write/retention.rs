@@ -106,13 +106,17 @@ impl Keeper {
         }
         let living = liveness::living(connection, store)?;
         let (runs, requests) = connection.transaction(Access::Write, |connection| {
-            // In the order of ids, which is the order of age; a run at work is left alone.
-            let candidates: Vec<(i64, i64, Option<i64>)> = connection.all(
+            // In the order of ids, which is the order of age; a run at work is left alone, and so is
+            // one that will be: without its record nobody would see what it does.
+            let sql = format!(
                 "SELECT no, started, CASE status WHEN 'running' THEN writer END FROM runs
-                 ORDER BY id LIMIT ?1",
-                bound![at_once],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-            )?;
+                 WHERE NOT {} ORDER BY id LIMIT ?1",
+                connection.goes_on("runs.id")?
+            );
+            let candidates: Vec<(i64, i64, Option<i64>)> =
+                connection.all(&sql, bound![at_once], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })?;
             let mut forgotten = Vec::new();
             for (no, started, writer) in candidates {
                 let is_excess = (forgotten.len() as u64) < excess.runs || started < before;

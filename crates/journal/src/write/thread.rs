@@ -14,7 +14,7 @@ use super::shared::{MAX_SPENT, Shared};
 use super::state::RunState;
 use super::whole::Whole;
 use crate::JournalError;
-use crate::database::{Access, Store, TakingOver, bound};
+use crate::database::{Access, Store, TakingOver, Whereabouts, bound};
 use crate::journal::register;
 use crate::liveness::{self, Presence};
 
@@ -24,6 +24,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 /// How often it is tried to note what was lost.
 const NOTE_LOSSES_EVERY: Duration = Duration::from_millis(500);
+
+/// How often it is looked whether the file is where it was.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Of how many runs it is remembered that something has to be noted.
 const MAX_UNSETTLED: usize = 10_000;
@@ -53,6 +56,10 @@ pub(crate) struct Writer {
     presence: Presence,
     /// When this writer last said that it lives.
     shown: Instant,
+    /// Where the file is that is written, if it is one.
+    whereabouts: Option<Whereabouts>,
+    /// When it was last seen there.
+    found: Option<Instant>,
     /// Since when it has said so without a gap. Whoever could not look does not judge others.
     steady: Instant,
 }
@@ -78,8 +85,15 @@ impl Writer {
             failure: None,
             presence,
             shown,
+            whereabouts: None,
+            found: None,
             steady: shown,
         })
+    }
+
+    /// Notices when the file that is written is no longer there.
+    pub(crate) fn at(self, whereabouts: Option<Whereabouts>) -> Self {
+        Self { whereabouts, ..self }
     }
 
     /// Works until the journal is closed and everything is written.
@@ -212,6 +226,17 @@ impl Writer {
         Ok(())
     }
 
+    /// Looks now and then whether what is written would be found.
+    fn find(&mut self) -> Result<(), JournalError> {
+        if let Some(whereabouts) = &self.whereabouts
+            && self.found.is_none_or(|found| found.elapsed() >= LOOK_EVERY)
+        {
+            whereabouts.check()?;
+            self.found = Some(Instant::now());
+        }
+        Ok(())
+    }
+
     /// Writes the items, for as long as they may wait; then they are lost.
     fn write(&mut self, mut items: Vec<Item>, oldest: Instant) {
         items.extend(self.unsettled.drain(..).map(Item::Settle));
@@ -221,7 +246,7 @@ impl Writer {
             let masker = self.shared.masker();
             let shared = Arc::clone(&self.shared);
             let more = || shared.take_more();
-            let written = self.reconnect().and_then(|()| {
+            let written = self.reconnect().and_then(|()| self.find()).and_then(|()| {
                 Ok(self.batcher.write(&mut items, more, &shared.options, &masker)?)
             });
             match written {

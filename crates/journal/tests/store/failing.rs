@@ -152,3 +152,42 @@ fn a_folder_that_cannot_be_written_is_told_of() {
     // Its cause is part of what it says.
     assert!(std::error::Error::source(&error).is_none());
 }
+
+/// What is written to a file that nobody finds is as lost as what a full disk does not take.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_was_taken_away_is_noticed() {
+    let options = JournalOptions { wait: Duration::from_millis(200), ..JournalOptions::default() };
+    let (dir, journal) = open(options);
+    keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
+    assert_eq!(journal.status().last_error, None);
+    let (there, away) = (dir.path().join("runs.db"), dir.path().join("elsewhere"));
+    std::fs::rename(&there, &away).unwrap();
+    let is_told = |journal: &Journal| {
+        let error = journal.status().last_error.unwrap();
+        assert!(error.contains("runs.db was deleted or replaced"), "{error}");
+    };
+    // Also while nothing is written.
+    is_told(&journal);
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    let mut lost = record(&journal, new_run("t"), &short_run("t", &Value::Null));
+    assert!(!lost.committed().await);
+    while journal.status().queued_events > 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let status = journal.status();
+    assert_eq!((status.lost_events, status.lost_runs), (4, 1), "{status:?}");
+    // Nor does another file in its place have what is written to this one.
+    std::fs::write(&there, "").unwrap();
+    is_told(&journal);
+    let mut lost = record(&journal, new_run("t"), &short_run("t", &Value::Null));
+    assert!(!lost.committed().await);
+    std::fs::rename(&away, &there).unwrap();
+    loop {
+        let mut again = record(&journal, new_run("t"), &short_run("t", &Value::Null));
+        if again.committed().await {
+            break;
+        }
+    }
+    assert_eq!(journal.status().last_error, None);
+}

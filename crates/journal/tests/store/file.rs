@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use mcpgraph_journal::{
-    Filter, Journal, JournalError, JournalOptions, KeptWorkflow, Origin, Request, RequestFilter,
-    Retention,
+    Ending, Filter, Journal, JournalError, JournalOptions, KeptWorkflow, Origin, Request,
+    RequestFilter, Retention, RunId,
 };
 use mcpgraph_value::Value;
 use rusqlite::Connection;
 
+use crate::questions::new as question;
 use crate::requests::named;
 use crate::retention::{NOTHING, filled};
 use crate::support::{Home, keep, new_run, noise, open, short_run, version};
@@ -24,7 +25,7 @@ fn a_file_of_a_newer_version_is_refused() {
         [Journal::open(dir.path(), JournalOptions::default()), Journal::open_read(dir.path())]
     {
         let error = opened.err().unwrap();
-        assert!(matches!(error, JournalError::Newer { found: 99, known: 10, .. }), "{error}");
+        assert!(matches!(error, JournalError::Newer { found: 99, known: 11, .. }), "{error}");
         assert!(error.to_string().contains("use a newer mcpgraph"), "{error}");
     }
 }
@@ -86,7 +87,8 @@ fn requests_of_an_older_file_are_kept() {
     let (dir, journal) = open(JournalOptions::default());
     journal.note(named("first"));
     journal.close();
-    let older = "ALTER TABLE runs DROP COLUMN occasion; DROP TABLE occasions;
+    let older = "ALTER TABLE questions DROP COLUMN sealed;
+        ALTER TABLE runs DROP COLUMN occasion; DROP TABLE occasions;
         DROP TABLE request_log;
         INSERT INTO requests VALUES
             (7, 1795000000123456, 1234, 'tools/call', 'a \"b\"', NULL, 'error', -32602, 'abc', NULL,
@@ -110,6 +112,33 @@ fn requests_of_an_older_file_are_kept() {
     journal.close();
     let after = all(&dir.open_read());
     assert_eq!((after.len(), after[0].no, &after[1..]), (3, 9, &before[..]));
+}
+
+/// Before, what was asked was not sealed, and stayed.
+#[test]
+fn questions_of_an_older_file_are_sealed() {
+    let (dir, journal) = open(JournalOptions::default());
+    let mut all = Vec::new();
+    for path in ["0", "1"] {
+        let asked = question(RunId::new(), path, Duration::from_hours(1));
+        all.push(journal.ask(&asked).unwrap().id);
+    }
+    assert!(journal.end_question(all[1], &Ending::Declined).unwrap());
+    journal.close();
+    let connection = Connection::open(dir.path().join("runs.db")).unwrap();
+    let older = "ALTER TABLE questions DROP COLUMN sealed;
+        UPDATE questions SET message = 'in clear', schema = '{}'; PRAGMA user_version = 10;";
+    connection.execute_batch(older).unwrap();
+    let waits = |journal: &Journal| {
+        let found = journal.pending_questions(None).unwrap();
+        let [found] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((&*found.message, found.schema.to_json()), ("in clear", "{}".to_owned()));
+    };
+    waits(&dir.open_read());
+    waits(&Journal::open(dir.path(), JournalOptions::default()).unwrap());
+    let sql = "SELECT group_concat(message || schema || coalesce(sealed, '')) FROM questions";
+    let kept: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert!(kept.contains("false") && !kept.contains("clear"), "{kept}");
 }
 
 #[test]

@@ -1,12 +1,15 @@
 use std::time::{Duration, Instant};
 
-use mcpgraph_journal::{Ending, JournalOptions, NewQuestion, Question, QuestionState, RunId};
+use mcpgraph_journal::{
+    Ending, Journal, JournalOptions, NewQuestion, Question, QuestionState, RunId, RunStatus,
+    RunSummary,
+};
 use mcpgraph_testkit::postgres::ask;
 use mcpgraph_value::Value;
 
-use crate::support::{Home, open};
+use crate::support::{Home, new_run, open, raw_bytes, record, started, step};
 
-fn new(run: RunId, path: &str, patience: Duration) -> NewQuestion {
+pub(crate) fn new(run: RunId, path: &str, patience: Duration) -> NewQuestion {
     NewQuestion {
         run,
         path: path.to_owned(),
@@ -108,6 +111,95 @@ fn an_answer_is_not_kept_in_clear() {
     let read = reading.question(asked.id).unwrap().unwrap();
     let QuestionState::Answered(read) = read.state else { panic!("{read:?}") };
     assert_eq!(read.to_json(), r#"{"note":"a word for nobody"}"#);
+}
+
+/// Records mask what nobody may read, and a question may have it.
+#[test]
+fn a_question_is_not_kept_in_clear_and_only_while_it_waits() {
+    let (home, journal) = open(JournalOptions::default());
+    let kept = || match &home {
+        Home::File(_) => String::from_utf8_lossy(&raw_bytes(&home)).into_owned(),
+        Home::Database(url) => {
+            let row = "message || schema || coalesce(sealed, 'gone')";
+            ask(url, &format!("SELECT string_agg({row}, ' ') FROM mcpgraph.questions"))
+        }
+    };
+    let schema = r#"{"type":"object","properties":{"n":{"const":"key-for-nobody"}}}"#;
+    let schema = Value::from_json(schema).unwrap();
+    let message = "Use the key key-for-nobody?".to_owned();
+    let question = |path| NewQuestion {
+        message: message.clone(),
+        schema: schema.clone(),
+        ..new(RunId::new(), path, DAY)
+    };
+    let asked = journal.ask(&question("0")).unwrap();
+    assert!(!kept().is_empty() && !kept().contains("key-for-nobody"), "{}", kept());
+    for reading in [&journal, &home.open_read()] {
+        for read in [&reading.question(asked.id).unwrap().unwrap(), &asked] {
+            assert_eq!((&read.message, &read.schema), (&message, &schema));
+        }
+        assert_eq!(reading.pending_questions(None).unwrap()[0].message, message);
+    }
+    let withdrawn = journal.ask(&question("1")).unwrap();
+    assert!(journal.end_question(asked.id, &answer("yes")).unwrap());
+    journal.withdraw_questions(withdrawn.run).unwrap();
+    for over in [asked, withdrawn] {
+        let over = journal.question(over.id).unwrap().unwrap();
+        assert_ne!(over.state, QuestionState::Pending);
+        assert_eq!((&*over.message, over.schema), ("", Value::from(false)));
+    }
+    if matches!(home, Home::Database(_)) {
+        assert_eq!(kept(), "falsegone falsegone");
+    }
+}
+
+/// A run that somebody has begun and nobody executes.
+fn interrupted(journal: &Journal) -> RunId {
+    let run = new_run("send");
+    let id = run.id;
+    drop(record(journal, run, &[started("send", Value::Null), step(0, &[0], "approve", None)]));
+    let is_interrupted =
+        |run: RunSummary| run.status == RunStatus::Interrupted && run.reached.is_some();
+    while !journal.run(id).unwrap().is_some_and(is_interrupted) {
+        std::thread::yield_now();
+    }
+    id
+}
+
+#[test]
+fn questions_go_with_their_run() {
+    let (home, journal) = open(JournalOptions::default());
+    let (run, other) = (interrupted(&journal), interrupted(&journal));
+    let asked = journal.ask(&new(run, "0", DAY)).unwrap();
+    let stays = journal.ask(&new(other, "0", DAY)).unwrap();
+    journal.remove(&[run]).unwrap();
+    assert!(journal.question(asked.id).unwrap().is_none());
+    assert!(journal.question(stays.id).unwrap().is_some());
+    assert_eq!(home.count("questions"), 1);
+}
+
+#[test]
+fn a_question_that_no_run_waits_for_takes_no_answer() {
+    let (home, journal) = open(JournalOptions::default());
+    let mut recorder = journal.begin(new_run("send"));
+    recorder.record(started("send", Value::Null));
+    let at_work = journal.ask(&new(recorder.id(), "0", DAY)).unwrap();
+    let asked = journal.ask(&new(interrupted(&journal), "0", DAY)).unwrap();
+    let waiting = || {
+        let waiting = journal.pending_questions(None).unwrap();
+        waiting.iter().map(|question| question.id).collect::<Vec<_>>()
+    };
+    assert_eq!(waiting(), [at_work.id]);
+    assert!(home.open_read().pending_questions(Some(asked.run)).unwrap().is_empty());
+    for ending in [answer("yes"), Ending::Declined] {
+        assert!(!journal.end_question(asked.id, &ending).unwrap());
+    }
+    // One that goes on after the next start asks the same then.
+    home.has_go_on(&journal, asked.run);
+    assert_eq!(waiting(), [at_work.id, asked.id]);
+    for question in [at_work, asked] {
+        assert!(journal.end_question(question.id, &answer("yes")).unwrap());
+    }
 }
 
 /// Whoever waits for a run hears of its answer, also when another process takes it.

@@ -33,6 +33,13 @@ async fn runs_are_listed_by_what_is_asked() {
     assert_eq!(ids(&text("ALPHA")), [a]);
     assert_eq!(ids(&text("no\n\"way")), [c]);
     assert_eq!(ids(&text("nowhere")), []);
+    let note = Value::from("Étude für “Ω”");
+    let d = keep(&journal, new_run("gamma"), &short_run("gamma", &note)).await;
+    for found in ["étude", "ÉTUDE FÜR", "“ω”", "ω", "Étude"] {
+        assert_eq!(ids(&text(found)), [d], "{found}");
+    }
+    assert_eq!(ids(&text("etude")), []);
+    journal.remove(&[d]).unwrap();
     let started = |id| journal.run(id).unwrap().unwrap().started;
     assert_eq!(ids(&Filter { since: Some(started(b)), until: Some(started(c)), ..any() }), [b]);
 

@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use mcpgraph_journal::{Filter, JournalOptions, Retention, RunId};
+use mcpgraph_journal::{Filter, JournalError, JournalOptions, Removed, Retention, RunId};
 use mcpgraph_value::Value;
 
 use crate::support::{Home, keep, new_run, noise, record, short_run};
@@ -48,6 +48,22 @@ async fn the_oldest_go_when_there_are_too_many() {
     let (dir, ids) = filled(700, |_| Duration::ZERO, 1);
     let left = keep_until(&dir, Retention { max_runs: Some(10), ..NOTHING }, 10).await;
     assert_eq!(left[1..], ids.iter().rev().take(9).copied().collect::<Vec<_>>());
+}
+
+/// A durable run that has not ended is executed sooner or later, and somebody has to see that.
+#[tokio::test]
+async fn what_will_go_on_stays() {
+    let (dir, ids) = filled(5, |_| Duration::ZERO, 1);
+    let journal = dir.open(JournalOptions { retention: NOTHING, ..JournalOptions::default() });
+    assert!(!journal.goes_on(ids[1]).unwrap());
+    dir.has_go_on(&journal, ids[1]);
+    assert!(journal.goes_on(ids[1]).unwrap() && !journal.goes_on(ids[0]).unwrap());
+    assert!(matches!(journal.remove(&ids[..2]), Err(JournalError::GoesOn(run)) if run == ids[1]));
+    let removed = journal.remove_ended(&ids[..2]).unwrap();
+    assert_eq!(removed, Removed { removed: 1, running: 0, going_on: 1 });
+    journal.close();
+    let left = keep_until(&dir, Retention { max_runs: Some(2), ..NOTHING }, 2).await;
+    assert_eq!(left[1], ids[1]);
 }
 
 /// Those next to each other go together, and nothing goes of one in between.

@@ -54,6 +54,22 @@ impl Home {
         }
     }
 
+    /// Has the engine of durable runs keep a run that has not ended, as far as the journal looks.
+    pub(crate) fn has_go_on(&self, journal: &Journal, run: RunId) {
+        match self {
+            Self::File(_) => journal.keep_run(run, "").unwrap(),
+            Self::Database(url) => {
+                let table = "mcpgraph_dbos.workflow_status";
+                let sql = format!(
+                    "CREATE SCHEMA IF NOT EXISTS mcpgraph_dbos;
+                     CREATE TABLE IF NOT EXISTS {table} (workflow_uuid TEXT, status TEXT);
+                     INSERT INTO {table} VALUES ('{run}', 'PENDING')"
+                );
+                ask(url, &sql);
+            }
+        }
+    }
+
     /// The folder of the file.
     pub(crate) fn path(&self) -> &std::path::Path {
         match self {

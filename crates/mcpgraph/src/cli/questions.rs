@@ -72,6 +72,10 @@ fn give(store: Runs, args: &AnswerArgs, json: bool) -> anyhow::Result<Exit> {
             }
             Reply::Decline
         } else {
+            // Of one that is over the schema is gone, and anything would be said not to fit.
+            if let Err(refused) = Questions::waits(&question) {
+                return Ok(Err(refused));
+            }
             let schema = Schema::compile(&question.schema)
                 .map_err(|error| anyhow::anyhow!("its schema cannot be used: {}", error.message))?;
             let answer = run::typed(&args.answer, &schema, Map::new())?;

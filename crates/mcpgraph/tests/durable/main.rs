@@ -11,6 +11,7 @@ mod kills;
 mod load;
 mod others;
 mod outages;
+mod removing;
 mod replicas;
 mod restarted;
 mod storm;

@@ -3,8 +3,8 @@
 use super::{Access, Client, DatabaseError, Result};
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 7] =
-    [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7];
+const MIGRATIONS: [&str; 8] =
+    [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7, FORMAT_8];
 
 /// The tables are those of the file (see `sqlite/file.rs`). Texts are ordered by their bytes, as
 /// there.
@@ -199,6 +199,13 @@ CREATE TABLE mcpgraph.occasions (
     occasion_principal TEXT
 );
 ALTER TABLE mcpgraph.runs ADD COLUMN occasion BYTEA;
+";
+
+/// What is asked is sealed, and gone when that is over (see `questions/kept.rs`). What waits is sealed
+/// when the database is opened.
+const FORMAT_8: &str = "
+ALTER TABLE mcpgraph.questions ADD COLUMN sealed TEXT;
+UPDATE mcpgraph.questions SET message = '', schema = 'false' WHERE state <> 'pending';
 ";
 
 /// Brings the tables up to date. Any number of processes may do so at once: one does it, the others

@@ -17,9 +17,9 @@ const FILE: &str = "runs.db";
 const APPLICATION_ID: i64 = 0x6d63_7067;
 
 /// What each format adds to the one before; the first adds to nothing.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7, FORMAT_8, FORMAT_9,
-    FORMAT_10,
+    FORMAT_10, FORMAT_11,
 ];
 
 /// How long a connection waits for another process that writes.
@@ -265,6 +265,13 @@ CREATE TABLE occasions (
     occasion_principal TEXT
 ) WITHOUT ROWID;
 ALTER TABLE runs ADD COLUMN occasion BLOB;
+";
+
+/// What is asked is sealed, and gone when that is over (see `questions/kept.rs`). What waits is sealed
+/// when the file is opened.
+const FORMAT_11: &str = "
+ALTER TABLE questions ADD COLUMN sealed TEXT;
+UPDATE questions SET message = '', schema = 'false' WHERE state <> 'pending';
 ";
 
 /// The path of the file in a folder.

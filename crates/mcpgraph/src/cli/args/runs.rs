@@ -109,7 +109,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "ID")]
     pub(crate) id: String,
 
-    /// Write to this file instead of stdout
+    /// Write to this file instead of stdout, which - stands for, too
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use super::super::args::runs::ExportArgs;
 use super::{Exit, Runs, output, print};
 
@@ -6,13 +8,13 @@ pub(super) fn export(args: &ExportArgs, runs: &Runs) -> anyhow::Result<Exit> {
     let run = runs.find(&args.id)?;
     let document = runs.journal.export(run.id)?;
     match &args.output {
-        None => print(&document)?,
-        Some(path) => {
+        Some(path) if path != Path::new("-") => {
             let name = path.display();
             std::fs::write(path, document.to_json_pretty() + "\n")
                 .map_err(|error| anyhow::anyhow!("cannot write `{name}`: {error}"))?;
             output::say(&format!("wrote run {} to {name}\n", run.id));
         }
+        _ => print(&document)?,
     }
     Ok(Exit::Success)
 }

@@ -3,7 +3,7 @@ use mcpgraph_journal::{Filter, Listing, RunStatus, RunSummary, rfc3339};
 use mcpgraph_value::{Map, Value};
 
 use super::super::args::runs::{ListArgs, When};
-use super::text::{Side, duration, table};
+use super::text::{Side, count, duration, table};
 use super::{Exit, Runs, output, print, usage};
 
 /// How much of an error a line shows.
@@ -74,14 +74,19 @@ fn row(run: &RunSummary) -> [String; 7] {
     ]
 }
 
-/// Why a run failed, or how far it came.
+/// What is missing of a record, and why the run failed, or how far it came.
 fn remark(run: &RunSummary) -> String {
     let is_unfinished = matches!(run.status, RunStatus::Running | RunStatus::Interrupted);
-    match (&run.error, &run.reached) {
+    let remark = match (&run.error, &run.reached) {
         (Some(error), _) => shortened(error, SHOWN),
         (None, Some(reached)) if is_unfinished => {
             format!("at step {} `{}`", reached.step, reached.node)
         }
         _ => String::new(),
+    };
+    if run.lost == 0 {
+        return remark;
     }
+    let lost = count(usize::try_from(run.lost).unwrap_or(usize::MAX), "event");
+    format!("incomplete: {lost} lost  {remark}").trim_end().to_owned()
 }

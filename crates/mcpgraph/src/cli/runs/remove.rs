@@ -1,4 +1,4 @@
-use mcpgraph_journal::{Filter, JournalError, RunId, RunStatus};
+use mcpgraph_journal::{Filter, JournalError, Removed, RunId, RunStatus};
 use mcpgraph_value::Map;
 
 use super::super::args::runs::RemoveArgs;
@@ -14,27 +14,54 @@ pub(super) fn remove(args: &RemoveArgs, runs: &Runs, json: bool) -> anyhow::Resu
         let ways = "`mcpgraph runs rm ID…`, or all that began before: `--older-than 7d`";
         return Err(usage(format!("say which runs to forget: {ways}")));
     }
-    let ids = match args.older_than {
+    let done = match args.older_than {
         Some(when) => {
             let until = Some(when.moment());
-            ended(runs, Filter { until, limit: PAGE, ..Filter::default() })?
+            let ids = ended(runs, Filter { until, limit: PAGE, ..Filter::default() })?;
+            runs.journal.remove_ended(&ids).map_err(explained)?
         }
-        None => args
-            .ids
-            .iter()
-            .map(|id| runs.find(id).map(|run| run.id))
-            .collect::<anyhow::Result<_>>()?,
+        None => {
+            let ids = args.ids.iter().map(|id| runs.find(id).map(|run| run.id));
+            let ids: Vec<RunId> = ids.collect::<anyhow::Result<_>>()?;
+            let removed = runs.journal.remove(&ids).map_err(|error| match error {
+                JournalError::StillRunning(_) => failed(format!("{error}; stop it first")),
+                JournalError::GoesOn(run) => {
+                    failed(format!("{error}; stop it first with `mcpgraph runs stop {run}`"))
+                }
+                other => explained(other),
+            })?;
+            Removed { removed, ..Removed::default() }
+        }
     };
-    let removed = runs.journal.remove(&ids).map_err(|error| match error {
-        JournalError::StillRunning(_) => failed(format!("{error}; stop it first")),
-        other => other.into(),
-    })?;
     if json {
-        print(&Map::from_iter([("removed", removed as u64)]).into())?;
-    } else {
-        output::say(&format!("removed {}\n", count(removed, "run")));
+        let mut document = Map::from_iter([("removed", done.removed as u64)]);
+        if done.going_on > 0 {
+            document.insert("goingOn", done.going_on as u64);
+        }
+        print(&document.into())?;
+        return Ok(Exit::Success);
+    }
+    output::say(&format!("removed {}\n", count(done.removed, "run")));
+    if done.going_on > 0 {
+        output::say(&format!(
+            "left {} that will go on when a server that serves them starts; `mcpgraph runs stop` \
+             ends one\n",
+            count(done.going_on, "durable run")
+        ));
     }
     Ok(Exit::Success)
+}
+
+/// Where there is no room, whoever wants to make some hears what is in the way.
+fn explained(error: JournalError) -> anyhow::Error {
+    match error {
+        JournalError::Database(full) if full.is_full() => anyhow::anyhow!(
+            "{full}: forgetting runs needs some room, too, because a change is written beside the \
+             file before it is made; free a few MiB on that disk first, or forget fewer runs at a \
+             time"
+        ),
+        other => other.into(),
+    }
 }
 
 /// The runs a filter wants, without those that are being executed.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mcpgraph_durable::Dbos;
 use mcpgraph_journal::{Journal, RunId, RunStatus};
 use mcpgraph_runtime::DurableError;
 use mcpgraph_value::{Map, Value};
@@ -28,17 +29,9 @@ pub(super) fn stop(
     json: bool,
 ) -> anyhow::Result<Exit> {
     let run = runs.find(&args.id)?.id;
-    if history.store.is_some() {
-        return Err(failed(format!(
-            "in a database runs are stopped by the servers that share it: POST to \
-             /api/runs/{run}/stop of any of them"
-        )));
-    }
     let journal = Arc::new(runs.journal);
-    // Nothing is executed here, so that it does not matter what is served.
-    let durable = history.durable(Some(&journal), &Identity::new("", None));
     let status = block_on(Threads::One, async {
-        match durable.stop(run).await {
+        match stopped(&journal, history, run).await {
             Ok(true) => came_to(&journal, run).await,
             Ok(false) => Err(has_ended(run)),
             Err(DurableError::Unknown(_)) => Err(match journal.run(run)?.map(|run| run.status) {
@@ -64,6 +57,23 @@ pub(super) fn stop(
         });
     }
     Ok(Exit::Success)
+}
+
+/// Ends the run for whoever executes it or will; false if it has ended before.
+async fn stopped(
+    journal: &Arc<Journal>,
+    history: &HistoryArgs,
+    run: RunId,
+) -> Result<bool, DurableError> {
+    let Some(url) = &history.store else {
+        // Nothing is executed here, so that it does not matter what is served.
+        return history.durable(Some(journal), &Identity::new("", None)).stop(run).await;
+    };
+    let goes_on = journal.goes_on(run);
+    if !goes_on.map_err(|error| DurableError::Unusable(error.to_string()))? {
+        return Err(DurableError::Unknown(run));
+    }
+    Dbos::stop_beside(url, run).await
 }
 
 fn has_ended(run: RunId) -> anyhow::Error {

@@ -229,3 +229,20 @@ fn an_empty_variable_counts_as_not_set() {
     assert_ne!(output.status.code(), Some(2), "{said}");
     assert!(!said.contains("--store") && !said.contains("--data <DIR>"), "{said}");
 }
+
+/// Whoever looks at the list sees which records cannot be trusted to be whole.
+#[test]
+fn a_run_that_lost_events_is_marked() {
+    let store = Store::new();
+    let whole = store.record(&graph(), "double", &json!({"n": 1}));
+    let lost = store.record(&graph(), "double", &json!({"n": 2}));
+    let file = rusqlite::Connection::open(store.path().join("runs.db")).unwrap();
+    let sql = "UPDATE runs SET lost = 3 WHERE lower(hex(id)) = ?1";
+    assert_eq!(file.execute(sql, [lost.replace('-', "")]).unwrap(), 1);
+    let listed = store.runs(&["ls"]);
+    let line = |id: &str| listed.lines().find(|line| line.starts_with(id)).unwrap().to_owned();
+    assert!(line(&lost).ends_with("incomplete: 3 events lost"), "{listed}");
+    assert!(!line(&whole).contains("lost"), "{listed}");
+    let runs = store.json(&["ls"])["runs"].clone();
+    assert_eq!((&runs[0]["lostEvents"], &runs[1]["lostEvents"]), (&json!(3), &Value::Null));
+}

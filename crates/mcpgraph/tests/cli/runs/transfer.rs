@@ -15,7 +15,10 @@ fn an_exported_run_is_the_same_elsewhere() {
     assert_eq!((said.code, &*said.out), (0, ""));
     assert!(said.err.contains(file), "{}", said.err);
     let document: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-    assert_eq!(document, serde_json::from_str::<Value>(&here.runs(&["export", &id])).unwrap());
+    let printed = here.runs(&["export", &id]);
+    assert_eq!(document, serde_json::from_str::<Value>(&printed).unwrap());
+    assert_eq!(here.runs(&["export", &id, "-o", "-"]), printed);
+    assert!(!here.folder.path().join("-").exists());
 
     assert_eq!(there.runs(&["import", file]), format!("{id}\n"));
     assert_eq!(there.json(&["import", file]), json!({"run": id}), "once more");
