@@ -159,7 +159,9 @@ mod tests {
             let at = Duration::ZERO;
             let ends = |&step| Event::StepFinished { step, output: Value::Null, edge: None, at };
             let mut events: Vec<_> = steps.iter().map(ends).collect();
-            events.iter().for_each(|event| watchers.show(event));
+            for event in &events {
+                watchers.show(event);
+            }
             watchers.record(&mut events);
         };
         happens(&mut watchers, &[0]);

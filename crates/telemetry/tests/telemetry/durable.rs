@@ -205,15 +205,23 @@ fn what_was_recorded_is_not_counted_again() {
     let (id, origin, began) = (RunId::new(), Origin::default(), hour_ago());
     let [first, second, third] = [(); 3].map(|()| Metrics::new());
     let mut run = begin(&first, id, &origin, began);
-    events()[..=RECORDED].iter().for_each(|event| run.event(event));
+    for event in &events()[..=RECORDED] {
+        run.event(event);
+    }
     drop(run);
     let mut run = begin(&second, id, &origin, began);
-    events()[..RECORDED].iter().for_each(|event| run.told_again(event));
-    events()[RECORDED..].iter().for_each(|event| run.event(event));
+    for event in &events()[..RECORDED] {
+        run.told_again(event);
+    }
+    for event in &events()[RECORDED..] {
+        run.event(event);
+    }
     drop(run);
     // The engine had not been told of its end.
     let mut run = begin(&third, id, &origin, began);
-    events().iter().for_each(|event| run.told_again(event));
+    for event in &events() {
+        run.told_again(event);
+    }
     drop(run);
 
     let counts = |metrics: &Metrics| -> Vec<(String, Vec<String>, f64)> {
