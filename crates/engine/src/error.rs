@@ -246,12 +246,12 @@ impl From<ExprError> for RunError {
         let mut message = error.to_string();
         if let Some(excerpt) = error.excerpt() {
             let before = if excerpt.column.is_some() { "at" } else { "in" };
-            message.push_str(&format!(" {before} {excerpt}"));
+            message = format!("{message} {before} {excerpt}");
         }
         let mut data: Map = Map::from_iter([("code", error.code)]);
         if let Some(pointer) = error.pointer {
-            message.push_str(&format!(", in `{}`", dotted(&pointer)));
-            data.insert("pointer", pointer);
+            message = format!("{message}, in `{}`", dotted(&pointer));
+            data.insert("pointer", &*pointer);
         }
         if let Some(position) = error.position {
             data.insert("position", position);
@@ -269,7 +269,7 @@ fn dotted(pointer: &str) -> String {
     for token in pointer.split('/').skip(1) {
         let token = token.replace("~1", "/").replace("~0", "~");
         if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) {
-            way.push_str(&format!("[{token}]"));
+            way.extend(["[", &token, "]"]);
         } else {
             if !way.is_empty() {
                 way.push('.');

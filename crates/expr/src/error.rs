@@ -18,7 +18,7 @@ pub struct ExprError {
     /// The text of the expression, where one that can be read fails.
     pub expression: Option<Arc<str>>,
     /// Where in a JSON Logic rule, or in what else has expressions in it, as an RFC 6901 pointer.
-    pub pointer: Option<String>,
+    pub pointer: Option<Box<str>>,
     /// The limit that was exceeded, if that was the reason.
     pub limit: Option<Limit>,
 }
@@ -94,7 +94,7 @@ impl ExprError {
     pub fn inside(mut self, key: &str) -> Self {
         let mut pointer = String::from("/") + &key.replace('~', "~0").replace('/', "~1");
         pointer.push_str(self.pointer.as_deref().unwrap_or_default());
-        self.pointer = Some(pointer);
+        self.pointer = Some(pointer.into());
         self
     }
 
@@ -105,7 +105,7 @@ impl ExprError {
 
     /// Says where in a rule the error happened, unless that is known already.
     pub(crate) fn at_pointer(mut self, pointer: &str) -> Self {
-        self.pointer.get_or_insert_with(|| pointer.to_owned());
+        self.pointer.get_or_insert_with(|| pointer.into());
         self
     }
 }

@@ -211,7 +211,7 @@ fn evaluated(template: &Template, scope: &Arc<dyn Scope>, env: &Env) -> Result<V
 /// Says which argument an error is of.
 fn at_argument(mut error: ExprError, name: Option<&str>) -> ExprError {
     let name = name.map(|name| format!("/{}", check::token(name))).unwrap_or_default();
-    error.pointer = Some(format!("/args{name}"));
+    error.pointer = Some(format!("/args{name}").into());
     error
 }
 

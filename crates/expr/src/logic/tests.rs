@@ -201,7 +201,7 @@ fn data_is_no_condition() {
         let errors = JsonLogic::condition(&json(rule)).err().unwrap_or_default();
         let fault = |error: ExprError| {
             assert_eq!(error.code, code::NOT_A_RULE, "{rule}");
-            error.pointer.unwrap_or_default()
+            error.pointer.unwrap_or_default().into_string()
         };
         errors.into_iter().map(fault).collect()
     };

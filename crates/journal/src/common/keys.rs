@@ -46,6 +46,19 @@ impl Journal {
         if !is_due(&known) {
             return Ok(known);
         }
+        // Whoever may only read opens what was sealed with those there are.
+        match self.renew_keys(fresh, renew, forget) {
+            Err(_) if !known.is_empty() => Ok(known),
+            renewed => renewed.and_then(|()| self.known_keys()),
+        }
+    }
+
+    fn renew_keys(
+        &self,
+        fresh: &[u8; KEY_BYTES],
+        renew: Duration,
+        forget: Duration,
+    ) -> Result<(), JournalError> {
         // That is rare, and no connection is kept for it.
         self.store.open_writer()?.transaction(Access::Write, |connection| {
             let clock = connection.clock();
@@ -70,8 +83,7 @@ impl Journal {
                 connection.announce(&News::SealKeys)?;
             }
             Ok::<_, JournalError>(())
-        })?;
-        self.known_keys()
+        })
     }
 
     fn known_keys(&self) -> Result<Vec<SealKey>, JournalError> {

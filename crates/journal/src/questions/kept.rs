@@ -128,7 +128,8 @@ impl Sealed {
             let json = journal.unseal(&text, &about(question.id))?;
             let json = json.ok_or_else(|| damaged("its text cannot be opened"))?;
             let text = Value::from_json(&json).map_err(damaged)?;
-            question.message = text.get("message").and_then(Value::as_str).unwrap_or("").to_owned();
+            let message = text.get("message").and_then(Value::as_str);
+            question.message = message.map(str::to_owned).unwrap_or_default();
             question.schema = text.get("schema").cloned().unwrap_or_default();
         }
         if let Some(answer) = answer {

@@ -141,6 +141,7 @@ pub struct Description {
 impl Call {
     /// The same call with a token of its own, for what is done on its behalf. The parameters are
     /// left out: whoever does that says what is asked for.
+    #[must_use]
     pub fn inside(&self, cancel: CancellationToken) -> Self {
         Self {
             id: self.id.clone(),

@@ -57,7 +57,7 @@ fn describe(error: &ExprError) -> Value {
     ]);
     let known = [
         ("token", error.token.clone()),
-        ("pointer", error.pointer.clone()),
+        ("pointer", error.pointer.as_deref().map(str::to_owned)),
         ("hint", error.hint()),
     ];
     for (key, text) in known {
