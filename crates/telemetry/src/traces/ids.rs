@@ -28,6 +28,15 @@ impl IdGenerator for Ids {
     }
 }
 
+/// Lets ids be drawn again when it is dropped, also by a panic: the thread serves other runs.
+struct TakenBack;
+
+impl Drop for TakenBack {
+    fn drop(&mut self) {
+        GIVEN.set(None);
+    }
+}
+
 /// The ids of the spans of a durable run.
 #[derive(Clone, Copy)]
 pub(super) struct OfRun {
@@ -49,9 +58,8 @@ impl OfRun {
     /// Builds the span of a step, or of the run itself if none is named.
     pub(super) fn give<T>(self, step: Option<&StepPath>, build: impl FnOnce() -> T) -> T {
         GIVEN.set(Some((self.trace, self.span(step))));
-        let built = build();
-        GIVEN.set(None);
-        built
+        let _taken_back = TakenBack;
+        build()
     }
 
     /// The place of a step is the same in every execution.
