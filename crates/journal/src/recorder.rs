@@ -6,7 +6,7 @@ use mcpgraph_engine::Event;
 use mcpgraph_graph::Digest;
 
 use crate::write::{Collected, Live, Shared};
-use crate::{Origin, RunId, RunStatus};
+use crate::{Origin, RunId};
 
 /// A run that begins.
 #[derive(Clone, Debug)]
@@ -81,15 +81,12 @@ impl RunRecorder {
 
     /// Records events that happened together, and leaves the list empty.
     pub fn record_all(&mut self, events: &mut Vec<Event>) {
-        for event in &*events {
-            if let Event::Finished { outcome, at } = event {
-                self.run.set_ended(RunStatus::of(outcome), *at);
-            }
-        }
         if self.collected.events.capacity() == 0 {
             self.collected.events = self.shared.spare_events.take();
         }
-        self.collected.add(events, self.deliver.as_ref());
+        if let Some((status, at)) = self.collected.add(events, self.deliver.as_ref()) {
+            self.run.set_ended(status, at);
+        }
         if self.deliver.is_some()
             || self.collected.events.len() >= MAX_COLLECTED_EVENTS
             || self.collected.bytes >= MAX_COLLECTED_BYTES

@@ -51,6 +51,7 @@ pub fn write_text(out: &mut Vec<u8>, text: &str) {
     if has_escapes(text.as_bytes()) {
         serde_json::to_writer(out, text).unwrap_or_default();
     } else {
+        out.reserve(text.len() + 2);
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
@@ -60,25 +61,47 @@ pub fn write_text(out: &mut Vec<u8>, text: &str) {
 /// Whether something in a text cannot stand there as it is: a control character, `"` or `\`.
 ///
 /// Sixteen bytes are looked at at once, however the program is built: one that is built small has no
-/// loops that a compiler made so.
+/// loops that a compiler made so. What is shorter, as most names are, fits in two words.
 fn has_escapes(text: &[u8]) -> bool {
     let (pieces, rest) = text.as_chunks::<16>();
+    let Some(last) = text.last_chunk::<16>() else { return has_escapes_short(text) };
     let (groups, single) = pieces.as_chunks::<4>();
     groups.iter().any(|[a, b, c, d]| (special(a) | special(b) | special(c) | special(d)).any())
         || single.iter().any(|piece| special(piece).any())
-        || match text.last_chunk::<16>() {
-            // Some of them for the second time, which costs less than one by one.
-            Some(last) => !rest.is_empty() && special(last).any(),
-            None => rest.iter().any(|byte| matches!(byte, ..0x20 | b'"' | b'\\')),
-        }
+        // Some of them for the second time, which costs less than one by one.
+        || !rest.is_empty() && special(last).any()
 }
 
 /// Which of sixteen bytes have to be escaped.
 fn special(bytes: &[u8; 16]) -> u8x16 {
     let bytes = u8x16::new(*bytes);
-    let is = |byte| bytes.cmp_eq(u8x16::splat(byte));
-    let is_control = bytes.min(u8x16::splat(0x1f)).cmp_eq(bytes);
-    is_control | is(b'"') | is(b'\\')
+    // This puts `"` in the place of the space, next to the control characters, which stay together.
+    let moved = bytes ^ u8x16::splat(b' ' ^ b'"');
+    moved.min(u8x16::splat(b' ')).cmp_eq(moved) | bytes.cmp_eq(u8x16::splat(b'\\'))
+}
+
+/// The same for fewer than sixteen bytes, of which those in the middle may be looked at twice.
+fn has_escapes_short(text: &[u8]) -> bool {
+    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        return has_special(u64::from_ne_bytes(*first)) || has_special(u64::from_ne_bytes(*last));
+    }
+    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        let (first, last) = (u32::from_ne_bytes(*first), u32::from_ne_bytes(*last));
+        return has_special(u64::from(first) | u64::from(last) << 32);
+    }
+    text.iter().any(|byte| matches!(byte, ..0x20 | b'"' | b'\\'))
+}
+
+/// Whether one of the eight bytes of a word has to be escaped.
+fn has_special(word: u64) -> bool {
+    const fn each(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+    // The highest bit of some byte is set if one is less than that; with a byte that is one is
+    // taken from its neighbour, so that this tells whether there is one, and not which.
+    let less = |word: u64, than: u8| word.wrapping_sub(each(than)) & !word & each(0x80);
+    let is = |byte: u8| less(word ^ each(byte), 1);
+    less(word, 0x20) | is(b'"') | is(b'\\') != 0
 }
 
 #[cfg(test)]
@@ -104,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_has_to_be_escaped_is_found_wherever_it_stands() {
-        for length in [1, 7, 8, 9, 63, 64, 65, 200] {
+        for length in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 63, 64, 65, 200] {
             for place in 0..length {
                 for byte in 0..=u8::MAX {
                     // Beside bytes from which something could be borrowed.

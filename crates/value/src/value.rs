@@ -145,7 +145,16 @@ impl Value {
 
     /// Whether arrays and objects nest deeper than `limit`.
     pub fn is_deeper_than(&self, limit: usize) -> bool {
-        !self.walk(|depth, _| depth <= limit)
+        // It goes no deeper than the limit, so that the stack holds it.
+        let is_too_deep = |inner: &Self| match limit.checked_sub(1) {
+            Some(left) => inner.is_deeper_than(left),
+            None => true,
+        };
+        match self {
+            Self::Array(items) => items.iter().any(is_too_deep),
+            Self::Object(members) => members.values().any(is_too_deep),
+            _ => false,
+        }
     }
 
     /// Shows every value inside this one, with its depth, for as long as it is told to go on;

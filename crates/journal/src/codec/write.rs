@@ -229,6 +229,10 @@ pub(super) fn write_time(out: &mut Vec<u8>, time: Duration) {
     write_number(out, micros.saturating_add(u64::from(time.subsec_micros())));
 }
 
-pub(super) fn write_number(out: &mut Vec<u8>, number: impl itoa::Integer) {
-    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+pub(super) fn write_number(out: &mut Vec<u8>, number: impl itoa::Integer + Copy + TryInto<u8>) {
+    match number.try_into() {
+        // As most steps are.
+        Ok(digit @ 0..10) => out.push(b'0' + digit),
+        _ => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
+    }
 }

@@ -1,7 +1,9 @@
+use std::time::Duration;
+
 use mcpgraph_engine::Event;
 
 use super::estimate::Estimate;
-use crate::Delivery;
+use crate::{Delivery, RunStatus};
 
 /// What a run recorded since it last handed something over.
 #[derive(Default)]
@@ -21,10 +23,18 @@ pub(crate) struct Told {
 }
 
 impl Collected {
-    /// Adds events, which are moved all at once.
-    pub(crate) fn add(&mut self, events: &mut Vec<Event>, deliver: Option<&Delivery>) {
+    /// Adds events, which are moved all at once; how and when the run ended, if one of them says so.
+    pub(crate) fn add(
+        &mut self,
+        events: &mut Vec<Event>,
+        deliver: Option<&Delivery>,
+    ) -> Option<(RunStatus, Duration)> {
+        let mut ended = None;
         for event in &*events {
             self.bytes += self.estimate.event(event);
+            if let Event::Finished { outcome, at } = event {
+                ended = Some((RunStatus::of(outcome), *at));
+            }
         }
         if let Some(deliver) = deliver {
             self.told
@@ -33,6 +43,7 @@ impl Collected {
                 .extend_from_slice(events);
         }
         self.events.append(events);
+        ended
     }
 }
 

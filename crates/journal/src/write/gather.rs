@@ -11,13 +11,16 @@ const MANY: usize = 16;
 /// How long the writer sleeps without being woken. To wake it takes a system call of several
 /// microseconds, which whoever serves calls should not make for every few of them.
 const SHORTEST_NAP: Duration = Duration::from_micros(20);
-const LONGEST_NAP: Duration = Duration::from_micros(250);
+const LONGEST_NAP: Duration = Duration::from_micros(600);
 
 /// How long the others may take to come, as far as can be told.
 const WORTH_WAITING: Duration = Duration::from_millis(2);
 
 /// Runs that come more rarely than this are never waited for.
 const RARE: Duration = Duration::from_millis(5);
+
+/// Which part of the runs that were at work is taken to be gone for good, each time fewer are.
+const FADES: usize = 16;
 
 /// Tells from how runs came until now for how many it is worth waiting.
 ///
@@ -28,11 +31,14 @@ pub(super) struct Gathering {
     /// The time between one that waits and the next, about.
     gap: Duration,
     latest: Option<Instant>,
+    /// How many runs were at work lately. Callers who were just answered have none at work, and are
+    /// about to begin the next.
+    crowd: usize,
 }
 
 impl Default for Gathering {
     fn default() -> Self {
-        Self { gap: RARE, latest: None }
+        Self { gap: RARE, latest: None, crowd: 0 }
     }
 }
 
@@ -44,10 +50,15 @@ impl Gathering {
         self.gap = (self.gap * 7 + gap.min(RARE)) / 8;
     }
 
-    /// How many to wait for when so many wait and so many are at work, and for how long. One half
-    /// can be at work while the other is written.
-    pub(super) fn wanted(&self, waiting: usize, at_work: usize) -> (usize, Duration) {
-        let wanted = (at_work / 2).min(MAX_GATHERED);
+    /// So many runs are at work.
+    pub(super) fn saw(&mut self, at_work: usize) {
+        self.crowd = at_work.max(self.crowd - self.crowd.div_ceil(FADES));
+    }
+
+    /// How many to wait for when so many wait, and for how long. One half can be at work while the
+    /// other is written.
+    pub(super) fn wanted(&self, waiting: usize) -> (usize, Duration) {
+        let wanted = (self.crowd / 2).min(MAX_GATHERED);
         let takes = self.takes(wanted.saturating_sub(waiting));
         if takes > WORTH_WAITING { (waiting, Duration::ZERO) } else { (wanted, takes * 2) }
     }
@@ -64,10 +75,10 @@ impl Gathering {
         (takes <= LONGEST_NAP).then_some(takes)
     }
 
-    /// The same for the next ones, when so many are at work and none waits.
-    pub(super) fn next_ones(&self, at_work: usize) -> Option<Duration> {
-        let missing = (at_work / 4).min(MAX_GATHERED / 2);
-        self.nap(missing).filter(|_| at_work >= MANY)
+    /// The same for the next ones, when none waits.
+    pub(super) fn next_ones(&self) -> Option<Duration> {
+        let missing = (self.crowd / 4).min(MAX_GATHERED / 2);
+        self.nap(missing).filter(|_| self.crowd >= MANY)
     }
 }
 
@@ -75,54 +86,71 @@ impl Gathering {
 mod tests {
     use super::*;
 
-    /// What is told after many runs came with a time between them.
-    fn after(gap: Duration) -> Gathering {
+    /// What is told after many runs came with a time between them, when so many are at work.
+    fn after(gap: Duration, at_work: usize) -> Gathering {
         let (mut gathering, mut now) = (Gathering::default(), Instant::now());
         for _ in 0..100 {
             now += gap;
             gathering.came(now);
         }
+        gathering.saw(at_work);
         gathering
     }
 
     #[test]
     fn a_run_alone_never_waits() {
-        let gathering = after(Duration::from_micros(30));
-        assert!(gathering.wanted(1, 1).0 <= 1);
-        assert!(gathering.wanted(1, 2).0 <= 1);
+        for at_work in [1, 2] {
+            assert!(after(Duration::from_micros(30), at_work).wanted(1).0 <= 1);
+        }
     }
 
     #[test]
     fn many_are_gathered_up_to_half_of_those_at_work() {
-        let gathering = after(Duration::from_micros(30));
-        assert_eq!(gathering.wanted(3, 40).0, 20);
-        let (wanted, patience) = gathering.wanted(10, 1000);
+        let gap = Duration::from_micros(30);
+        assert_eq!(after(gap, 40).wanted(3).0, 20);
+        let (wanted, patience) = after(gap, 1000).wanted(10);
         assert_eq!(wanted, MAX_GATHERED);
         assert!(patience > Duration::from_millis(1) && patience < WORTH_WAITING);
     }
 
+    /// Of 64 callers few have a run at work while the others are told what theirs came to.
+    #[test]
+    fn those_who_were_at_work_a_moment_ago_come_again() {
+        let mut gathering = after(Duration::from_micros(12), 64);
+        for _ in 0..4 {
+            gathering.saw(3);
+        }
+        assert!(gathering.wanted(1).0 > 20, "{gathering:?}");
+        for _ in 0..64 {
+            gathering.saw(1);
+        }
+        assert!(gathering.wanted(1).0 <= 1, "{gathering:?}");
+    }
+
     #[test]
     fn only_many_that_come_soon_are_expected() {
-        let gathering = after(Duration::from_micros(12));
-        assert_eq!(gathering.next_ones(MANY - 1), None);
-        assert_eq!(gathering.next_ones(64), Some(gathering.takes(16)));
-        assert_eq!(after(Duration::from_micros(300)).next_ones(64), None);
-        assert_eq!(Gathering::default().next_ones(64), None);
+        let soon = Duration::from_micros(12);
+        assert_eq!(after(soon, MANY - 1).next_ones(), None);
+        let many = after(soon, 64);
+        assert_eq!(many.next_ones(), Some(many.takes(16)));
+        assert_eq!(after(Duration::from_micros(300), 64).next_ones(), None);
+        assert_eq!(Gathering::default().next_ones(), None);
     }
 
     #[test]
     fn nobody_naps_for_long() {
-        let gathering = after(Duration::from_micros(12));
+        let gathering = after(Duration::from_micros(12), 64);
         assert_eq!(gathering.nap(1), Some(SHORTEST_NAP));
         assert_eq!(gathering.nap(10), Some(gathering.takes(10)));
-        assert_eq!(gathering.nap(32), None);
+        assert_eq!(gathering.nap(64), None);
     }
 
     /// Runs that take long are at work, too, and nobody should wait for them.
     #[test]
     fn those_that_will_not_come_soon_are_not_waited_for() {
-        let gathering = after(Duration::from_micros(300));
-        assert_eq!(gathering.wanted(2, 100), (2, Duration::ZERO));
-        assert_eq!(Gathering::default().wanted(1, 100), (1, Duration::ZERO));
+        assert_eq!(after(Duration::from_micros(300), 100).wanted(2), (2, Duration::ZERO));
+        let mut rare = Gathering::default();
+        rare.saw(100);
+        assert_eq!(rare.wanted(1), (1, Duration::ZERO));
     }
 }

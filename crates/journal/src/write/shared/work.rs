@@ -118,10 +118,10 @@ impl Shared {
 
     /// Waits for the next runs, if many will come in a moment.
     fn expect(&self, queue: &mut MutexGuard<'_, Queue>) {
-        let at_work = self.at_work.load(Ordering::Relaxed);
+        queue.gathering.saw(self.at_work.load(Ordering::Relaxed));
         if queue.waiting == 0
             && !queue.closed
-            && let Some(time) = queue.gathering.next_ones(at_work)
+            && let Some(time) = queue.gathering.next_ones()
         {
             self.pause(queue, Sleep::Napping, time);
         }
@@ -132,8 +132,8 @@ impl Shared {
         if queue.waiting == 0 {
             return;
         }
-        let at_work = self.at_work.load(Ordering::Relaxed);
-        let (wanted, patience) = queue.gathering.wanted(queue.waiting, at_work);
+        queue.gathering.saw(self.at_work.load(Ordering::Relaxed));
+        let (wanted, patience) = queue.gathering.wanted(queue.waiting);
         let began = Instant::now();
         queue.wanted = wanted;
         while queue.waiting < wanted && !queue.closed && queue.events < MAX_BATCH {
