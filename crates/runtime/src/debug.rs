@@ -93,7 +93,8 @@ pub enum Move {
     Pause,
     /// It goes on.
     Resume,
-    /// One node begins, and the run pauses before the next, wherever that is.
+    /// One node begins, and the run pauses before the next, wherever that is. One that does not
+    /// stand still does before its next node.
     Step,
     /// Like a step, but what is inside the node runs without a pause.
     StepOver,

@@ -182,6 +182,8 @@ impl Debugging {
         match how {
             Move::Pause => self.pause(run, clock, PauseReason::Asked),
             Move::Resume => self.resume(run, clock, Mode::Run),
+            // One that goes on stands still before its next node, which has not been looked at yet.
+            Move::Step | Move::StepOver if !run.is_paused() => self.mode = Mode::Step,
             Move::Step => {
                 self.let_through = run.upcoming().map(|next| next.path);
                 self.resume(run, clock, Mode::Step);

@@ -14,7 +14,7 @@ use mcpgraph_engine::{Event, NotChanged, PauseReason};
 use mcpgraph_expr::JsonLogic;
 use mcpgraph_graph::Graph;
 use mcpgraph_runtime::{
-    Breakpoint, Caller, DebugState, Debugger, Execution, Finished, RunEnded, Runtime, When,
+    Breakpoint, Caller, DebugState, Debugger, Execution, Finished, Move, RunEnded, Runtime, When,
 };
 use mcpgraph_value::{Map, Value};
 use tokio::task::JoinHandle;
@@ -286,6 +286,22 @@ async fn stepping_over_does_not_stop_inside() {
     assert_eq!(stopped(&mut debugger).await, (PauseReason::Stepped, "entry".to_owned()));
     debugger.resume().await.unwrap();
     assert_eq!(result(run).await, Value::from(30));
+}
+
+/// It has nothing to step over yet: it stands still before whatever comes next.
+#[tokio::test]
+async fn a_step_of_a_run_that_goes_on_stops_it() {
+    for how in [Move::Step, Move::StepOver] {
+        let world = World::new();
+        let (mut debugger, run) = world.debug("sum_to", 100, false, Vec::new());
+        // It looks for commands every few steps, and this one comes in the middle.
+        debugger.go(how).await.unwrap();
+        let (why, node) = stopped(&mut debugger).await;
+        assert_eq!(why, PauseReason::Stepped);
+        assert!(["count", "more"].contains(&&*node), "{node}");
+        debugger.resume().await.unwrap();
+        assert_eq!(result(run).await.get("sum"), Some(&Value::from(5050)));
+    }
 }
 
 #[tokio::test]
