@@ -153,7 +153,7 @@ impl Missing {
     /// `given` says where that is given.
     pub fn way_on(&self, given: &str) -> Option<String> {
         let MissingPart::Payload { .. } = self.what else { return None };
-        let mut way = match self.step {
+        let way = match self.step {
             Some(step) => {
                 format!("go on from step {step} or an earlier one, so that it is executed again")
             }
@@ -161,10 +161,10 @@ impl Missing {
             None if self.seq == 0 => return None,
             None => "go on from an earlier step".to_owned(),
         };
-        if let Some(node) = &self.node {
-            way += &format!(", or give another output of `{}` {given}", printable(node));
-        }
-        Some(way)
+        Some(match &self.node {
+            Some(node) => format!("{way}, or give another output of `{}` {given}", printable(node)),
+            None => way,
+        })
     }
 }
 
