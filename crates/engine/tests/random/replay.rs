@@ -83,7 +83,7 @@ fn forgotten(mut event: Event, told: &[&RunError]) -> Event {
         | Event::Finished { outcome: Err(error), .. }
             if !told.contains(&&*error) =>
         {
-            error.message = "forgotten".to_owned();
+            error.message = String::from("forgotten");
             error.data = error.data.is_some().then(nothing);
         }
         _ => {}
