@@ -1,5 +1,7 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::StepId;
 
 use crate::{DatabaseError, RunId};
@@ -140,8 +142,30 @@ pub struct Missing {
     pub seq: u64,
     /// The step, where the event belongs to one.
     pub step: Option<StepId>,
+    /// The node of which another output may be given, where a run is to go on from this one.
+    pub node: Option<Arc<str>>,
     /// What is missing.
     pub what: MissingPart,
+}
+
+impl Missing {
+    /// How the run can be gone on from all the same, if it can: from where, or with another output.
+    /// `given` says where that is given.
+    pub fn way_on(&self, given: &str) -> Option<String> {
+        let MissingPart::Payload { .. } = self.what else { return None };
+        let way = match self.step {
+            Some(step) => {
+                format!("go on from step {step} or an earlier one, so that it is executed again")
+            }
+            // The arguments.
+            None if self.seq == 0 => return None,
+            None => "go on from an earlier step".to_owned(),
+        };
+        Some(match &self.node {
+            Some(node) => format!("{way}, or give another output of `{}` {given}", printable(node)),
+            None => way,
+        })
+    }
 }
 
 /// What is missing of a run.

@@ -240,6 +240,33 @@ impl StoredEvent {
         })
     }
 
+    /// Puts texts, the previews, in the place of payloads that were not kept.
+    pub(crate) fn put_previews(&mut self) {
+        for payload in self.payloads_mut() {
+            if let Payload::Truncated(left) = payload {
+                *payload = Payload::Whole(Value::String(Arc::clone(&left.preview)));
+            }
+        }
+    }
+
+    fn payloads_mut(&mut self) -> impl Iterator<Item = &mut Payload> {
+        let payloads = match self {
+            Self::Started { input: payload, .. }
+            | Self::StepFinished { output: payload, .. }
+            | Self::OutputChanged { output: payload, .. }
+            | Self::Log { message: payload, .. }
+            | Self::Finished { outcome: Ok(payload), .. } => [Some(payload), None],
+            Self::StepStarted { input, .. } => [input.as_mut(), None],
+            Self::StepFailed { error, .. }
+            | Self::Retrying { error, .. }
+            | Self::Finished { outcome: Err(error), .. } => {
+                [Some(&mut error.message), error.data.as_mut()]
+            }
+            Self::Paused { .. } | Self::Resumed { .. } => [None, None],
+        };
+        payloads.into_iter().flatten()
+    }
+
     /// The step it belongs to, if it belongs to one.
     pub fn step(&self) -> Option<StepId> {
         match self {

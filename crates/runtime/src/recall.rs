@@ -52,8 +52,9 @@ pub enum RecallError {
 
 impl Runtime {
     /// Prepares a run that goes on from a recorded one at the step `from`, as [`Runtime::fork`]
-    /// does. Outputs are taken over only from steps that call what they called. Blocks for as long
-    /// as the store and the run's expressions take.
+    /// does. Outputs are taken over only from steps that call what they called, and only what is
+    /// taken over has to be in the record whole. Blocks for as long as the store and the run's
+    /// expressions take.
     pub fn recall(
         &self,
         recorded: &Recorded<'_>,
@@ -61,7 +62,11 @@ impl Runtime {
         changes: Vec<(Arc<str>, Value)>,
     ) -> Result<Recalled, RecallError> {
         let Recorded { journal, run, graph, tool, is_recorded } = *recorded;
-        let events = journal.whole_events(run.id, tool.digest)?;
+        let events = journal.events_taken_over(run.id, tool.digest, from, &changes);
+        let events = events.map_err(|error| match error {
+            JournalError::NoStep { step, .. } => RecallError::NoStep(step),
+            error => error.into(),
+        })?;
         let calls = if is_recorded { Calls::same() } else { journal.calls(run, &events, graph)? };
         let is_same = |recorded: &Event, now: &Event| calls.is_same(recorded, now);
         let record = Record {

@@ -10,7 +10,7 @@ use http::{HeaderMap, StatusCode};
 use mcpgraph_engine::{Given, Run};
 use mcpgraph_gateway::Offer;
 use mcpgraph_graph::{Target, Tool};
-use mcpgraph_journal::{Parent, Payload, RunId, StoredEvent, compare};
+use mcpgraph_journal::{JournalError, Parent, Payload, RunId, StoredEvent, compare};
 use mcpgraph_runtime::{Execution, Fork, RecallError, Recalled, Recorded};
 use mcpgraph_upstream::Upstreams;
 use mcpgraph_value::{Map, Value};
@@ -179,6 +179,10 @@ async fn prepare(shared: &Shared, id: &str, body: &Value) -> Result<Prepared, Pr
 /// Why the record cannot be gone on from.
 fn not_recalled(error: RecallError) -> Problem {
     match error {
+        RecallError::Record(JournalError::Missing(missing)) => {
+            let way = missing.way_on("in `changes`").map(|way| format!("; {way}"));
+            Problem::conflict(missing.to_string() + &way.unwrap_or_default())
+        }
         RecallError::Record(error) => error.into(),
         RecallError::Diverged(report) => {
             let place = report.place();

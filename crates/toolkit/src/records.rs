@@ -182,6 +182,13 @@ fn not_recalled(error: &RecallError, run: &RunSummary, from: StepId) -> Failure 
     let message = format!("{error} (run {}, step {from})", run.id);
     let failure = Failure::new(codes::TOOLKIT_NOT_CONTINUED, message);
     match error {
+        RecallError::Record(JournalError::Missing(missing)) => {
+            let failure = Failure::new(codes::TOOLKIT_NO_RECORD, missing.to_string());
+            match missing.way_on("in `changes`") {
+                Some(way) => failure.with("suggestion", way),
+                None => failure,
+            }
+        }
         RecallError::Record(error) => explain(error),
         RecallError::Diverged(report) => failure.with("divergence", json!(report.to_value())).with(
             "suggestion",

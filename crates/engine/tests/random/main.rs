@@ -171,6 +171,30 @@ proptest! {
     }
 
     #[test]
+    fn a_fork_needs_nothing_of_what_only_later_events_say(
+        nodes in nodes(Timing::Timeouts),
+        executions in proptest::option::of(1_u64..40),
+        luck in any::<u64>(),
+        order in order(),
+        end in 0..4,
+        moves in 0_usize..40,
+        from in any::<prop::sample::Index>(),
+    ) {
+        let graph = executions.map_or_else(|| compiled(&nodes), |most| limited(&nodes, most));
+        let drive = Drive::new(&graph, luck, order);
+        let whole = match end {
+            0 => drive.until_it_ends(),
+            1 => drive.looked_at(),
+            2 => drive.cancelled_after(moves),
+            _ => drive.stopped_after(moves),
+        };
+        if whole.events.iter().any(|event| matches!(event, Event::StepStarted { .. })) {
+            let from = step(&whole.events, from);
+            replay::check_fork(&graph, &whole.events, from).map_err(TestCaseError::fail)?;
+        }
+    }
+
+    #[test]
     fn a_run_that_was_looked_at_can_be_gone_on_from(
         nodes in nodes(Timing::Timeouts),
         luck in any::<u64>(),

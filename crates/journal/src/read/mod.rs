@@ -8,6 +8,7 @@ mod requests;
 pub(crate) mod row;
 mod stats;
 mod steps;
+mod taken_over;
 mod whole;
 
 pub(crate) use events::RunReader;

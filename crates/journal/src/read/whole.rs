@@ -75,7 +75,7 @@ impl WholeEvents {
     }
 
     fn missing(&self, seq: u64, step: Option<u64>, what: MissingPart) -> Missing {
-        Missing { run: self.run, seq, step, what }
+        Missing { run: self.run, seq, step, node: None, what }
     }
 }
 

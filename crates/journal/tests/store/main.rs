@@ -17,6 +17,7 @@ mod requests;
 mod retention;
 mod round_trip;
 mod support;
+mod taken_over;
 mod transfer;
 
 use tempfile::TempDir;

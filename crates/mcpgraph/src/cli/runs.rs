@@ -112,7 +112,7 @@ impl Runs {
 
     /// Why a run cannot be gone through again.
     fn explain(&self, missing: &Missing) -> String {
-        let Missing { run, seq, step, what } = missing;
+        let Missing { run, seq, step, what, .. } = missing;
         match what {
             MissingPart::Event => format!(
                 "event {seq} of run {run} was lost when it was recorded, so it cannot be done again"

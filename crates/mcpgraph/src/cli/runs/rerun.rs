@@ -6,7 +6,8 @@ use mcpgraph_diagnostics::printable;
 use mcpgraph_engine::{Given, Run};
 use mcpgraph_graph::Target;
 use mcpgraph_journal::{
-    Face, Missing, MissingPart, Origin, Parent, Payload, RunSummary, StoredEvent, compare,
+    Face, JournalError, Missing, MissingPart, Origin, Parent, Payload, RunSummary, StoredEvent,
+    compare,
 };
 use mcpgraph_runtime::{Execution, Fork, RecallError, Recorded};
 use mcpgraph_value::Value;
@@ -112,7 +113,13 @@ fn recorded_input(runs: &Runs, run: &RunSummary) -> anyhow::Result<Value> {
         }
         Some((0, StoredEvent::Started { input: Payload::Truncated(left), .. })) => {
             let what = MissingPart::Payload { field: "input", size: left.size };
-            Err(failed(runs.explain(&Missing { run: run.id, seq: 0, step: None, what })))
+            Err(failed(runs.explain(&Missing {
+                run: run.id,
+                seq: 0,
+                step: None,
+                node: None,
+                what,
+            })))
         }
         _ => Err(failed(format!("the beginning of run {} was lost", run.id))),
     }
@@ -127,7 +134,11 @@ fn recall(
 ) -> anyhow::Result<Fork> {
     let recalled =
         without_world().recall(recorded, from, changes).map_err(|error| match error {
-            RecallError::Record(error) => runs.unreadable(error),
+            RecallError::Record(JournalError::Missing(missing)) => {
+                let way = missing.way_on("with --set").map(|way| format!("; {way}"));
+                failed(runs.explain(&missing) + &way.unwrap_or_default())
+            }
+            RecallError::Record(error) => error.into(),
             RecallError::Diverged(report) => {
                 output::say(&report.text());
                 failed(format!(

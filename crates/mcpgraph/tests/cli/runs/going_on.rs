@@ -1,9 +1,25 @@
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::{Store, changed, empty, graph, step_of};
 use crate::product::beside;
+
+const ORDERS: &str = "\
+server: { name: orders, version: '1' }
+mcpServers:
+  demo: { command: '${MCPGRAPH_BIN}', args: [demo-server] }
+tools:
+  - name: count
+    inputSchema: { type: object }
+    nodes:
+      - { id: entry, type: entry, next: all }
+      - { id: all, type: mcp, server: demo, tool: list_orders, next: one }
+      - { id: one, type: transform, transform: { expr: '1' }, next: number }
+      - { id: number, type: transform, transform: { expr: $count($.all) * $.one }, next: exit }
+      - { id: exit, type: exit }
+";
 
 /// Types `runs rerun`; what it says and its result.
 fn rerun(store: &Store, arguments: &[&str]) -> (String, Value) {
@@ -163,4 +179,40 @@ fn what_was_called_before_the_step_is_what_is_called_now() {
     let one = step_of(&store.json(&["show", &first]), "first").to_string();
     let said = store.typed(&["runs", "rerun", &first, "-g", changed, "--from", &one, "--yes"]);
     assert!(said.err.contains("goes on from"), "{}", said.err);
+}
+
+/// What is executed again need not have been kept.
+#[test]
+fn an_output_that_was_too_large_is_had_again_or_given() {
+    let store = Store::new();
+    let file = store.graph("orders.yaml", ORDERS);
+    let file = file.to_str().unwrap();
+    let options = ["--max-payload-bytes", "100"];
+    let first = store.record_with(Path::new(file), "count", &empty(), &options, &[]);
+    let shown = store.json(&["show", &first, "--step", "1"]);
+    assert!(shown["step"]["outputTruncated"].is_object(), "{shown}");
+    let from = |step: &'static str| [&*first, "--from", step, "-g", file, "--yes"];
+
+    let (said, result) = rerun(&store, &from("1"));
+    assert!(said.contains("demo.list_orders"), "{said}");
+    assert_eq!(result, store.json(&["show", &first])["result"]);
+    // Of the first that was not kept the message says what to do.
+    let (code, said) = store.failing(&[&["rerun"][..], &from("2")].concat());
+    assert_eq!(code, 1, "{said}");
+    for part in ["output of step 1 (node `all`)", "from step 1 or an earlier", "`all` with --set"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    for step in ["2", "3"] {
+        let given = [&from(step)[..], &["--set", "all=[1, 2, 3]"]].concat();
+        let (said, result) = rerun(&store, &given);
+        assert!(said.starts_with("nothing outside will be called"), "{said}");
+        assert_eq!(result, 3);
+        let second = store.listed(&[]).remove(0);
+        assert!(store.runs(&["replay", &second]).starts_with("same"));
+    }
+    // By then something was made of it.
+    let late = [&["rerun"][..], &from("4"), &["--set", "all=[1, 2, 3]"]].concat();
+    let (code, said) = store.failing(&late);
+    assert!(code == 1 && said.contains("different at step 3 `number`"), "{said}");
+    assert!(said.contains("earlier step"), "{said}");
 }
