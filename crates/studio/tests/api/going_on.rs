@@ -83,6 +83,20 @@ async fn an_output_that_came_from_elsewhere_is_not_taken_over() {
 }
 
 #[tokio::test]
+async fn what_was_too_large_to_keep_is_in_the_way_only_where_it_is_taken_over() {
+    let world = World::with_file(&CALLING.replace("'hidden'", "$pad('', 300000, 'x')")).await;
+    let run = world.start(r#"{"tool": "outer", "arguments": {}}"#).await;
+    world.follow(&format!("/api/runs/{run}/events"), "").await.all().await;
+    for path in ["fork", "fork/effects"] {
+        let refused = ask(&world, &run, path, LAST).await;
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        let message = refused.json().pointer("/error/message").unwrap().to_json();
+        assert!(message.contains("go on from step 1 or an earlier one"), "{message}");
+    }
+    assert_eq!(ask(&world, &run, "fork", 1).await.status, 201);
+}
+
+#[tokio::test]
 async fn it_is_said_if_what_nodes_called_is_not_known() {
     let (world, run) = imported(|mut exported| {
         let Value::Object(members) = &mut exported else { panic!("an object") };

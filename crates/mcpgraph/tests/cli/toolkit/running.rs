@@ -126,6 +126,23 @@ fn records_are_read_and_gone_on_from() {
     assert_eq!(agent.get("rerunGraphTool", &recorded)["result"], 6);
 }
 
+/// What was too large to keep can be had again, and the agent is told how.
+#[test]
+fn what_the_record_does_not_have_is_not_taken_over() {
+    let mut program = toolkit();
+    program.args(["--max-payload-bytes", "100"]);
+    let mut agent = Agent::at(files(GRAPH, &json!({})), program);
+    let wide = computing("wide", "$pad('', 200, 'x')");
+    agent.get("addGraphTool", &json!({ "tool": wide }));
+    let ran = agent.get("runGraphTool", &json!({ "toolName": "wide", "arguments": { "n": 1 } }));
+    let error = agent.refuse("rerunGraphTool", &json!({ "runId": ran["run"], "from": 2 }));
+    assert_eq!(error["code"], "MG0445", "{error}");
+    let suggestion = error["suggestion"].as_str().unwrap();
+    assert!(suggestion.contains("from step 1 or an earlier one"), "{error}");
+    let again = agent.get("rerunGraphTool", &json!({ "runId": ran["run"], "from": 1 }));
+    assert_eq!(again["result"], ran["result"]);
+}
+
 /// An output that came from elsewhere is not taken over.
 #[test]
 fn what_was_called_before_the_step_is_what_is_called_now() {
