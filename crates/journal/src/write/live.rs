@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::collected::Collected;
+use super::settling::Turn;
 use super::shared::Shared;
 use super::state::RunState;
 use crate::{NewRun, RunStatus, StoredEvent};
@@ -33,8 +34,8 @@ pub(crate) struct Live {
     /// Another execution in this process has taken its place.
     is_superseded: AtomicBool,
     recorded: AtomicU64,
-    /// Events below this are in the file, or lost.
-    settled: AtomicU64,
+    /// The turn of what was handed over last.
+    turn: AtomicU64,
     lost: AtomicU64,
     is_over: AtomicBool,
     waited: AtomicU64,
@@ -60,7 +61,7 @@ impl Live {
             recorded_before: state.kept,
             is_superseded: AtomicBool::new(false),
             recorded: AtomicU64::new(0),
-            settled: AtomicU64::new(0),
+            turn: AtomicU64::new(0),
             lost: AtomicU64::new(state.lost),
             is_over: AtomicBool::new(false),
             waited: AtomicU64::new(0),
@@ -93,6 +94,11 @@ impl Live {
         mem::take(&mut self.spent.lock())
     }
 
+    /// More of it was handed over.
+    pub(super) fn set_turn(&self, turn: Turn) {
+        self.turn.store(turn, Ordering::Release);
+    }
+
     /// Numbers the events that come next; the number of the first.
     pub(super) fn number(&self, events: u64) -> u64 {
         self.recorded.fetch_add(events, Ordering::AcqRel)
@@ -121,12 +127,6 @@ impl Live {
         self.asleep.load(Ordering::SeqCst)
     }
 
-    /// Everything below `seq` is in the file, or lost. Whoever sleeps until then has to be woken:
-    /// one that begins to sleep looks for this first.
-    pub(crate) fn settle(&self, seq: u64) {
-        self.settled.fetch_max(seq, Ordering::SeqCst);
-    }
-
     /// Wakes whoever waits.
     pub(crate) fn wake(&self) {
         self.settling.notify_waiters();
@@ -150,12 +150,14 @@ impl Live {
         *self.ended.lock()
     }
 
-    /// Whether everything below `seq` is in the file; none if that is not known yet.
-    fn is_kept(&self, seq: u64) -> Option<bool> {
+    /// Whether everything up to a turn is in the file; none if that is not known yet.
+    fn is_kept(&self, turn: Turn, shared: &Shared) -> Option<bool> {
+        // What was lost is known when its turn is settled.
+        let is_settled = shared.settling.has_come_to(turn);
         if self.lost() > 0 {
             return Some(false);
         }
-        (self.settled.load(Ordering::SeqCst) >= seq).then_some(true)
+        is_settled.then_some(true)
     }
 
     /// See [`crate::RunRecorder::committed`].
@@ -173,15 +175,15 @@ impl Live {
         } else if waits {
             shared.hurry();
         }
-        let target = self.recorded();
+        let turn = self.turn.load(Ordering::Acquire);
         let began = Instant::now();
         async move {
-            if let Some(kept) = self.is_kept(target) {
+            if let Some(kept) = self.is_kept(turn, &shared) {
                 return kept;
             }
             while waits && shared.is_calm() && began.elapsed() < LOOK {
                 tokio::task::yield_now().await;
-                if let Some(kept) = self.is_kept(target) {
+                if let Some(kept) = self.is_kept(turn, &shared) {
                     return kept;
                 }
             }
@@ -191,7 +193,7 @@ impl Live {
                 shared.count_late();
                 return false;
             }
-            let kept = tokio::time::timeout(left, self.settled(target, &shared)).await;
+            let kept = tokio::time::timeout(left, self.settled(turn, &shared)).await;
             drop(waiting);
             let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
             self.waited.fetch_add(took, Ordering::Relaxed);
@@ -214,9 +216,9 @@ impl Live {
         } else {
             shared.hand_over(&self, last, true);
         }
-        let target = self.recorded();
+        let turn = self.turn.load(Ordering::Acquire);
         async move {
-            let kept = self.settled(target, &shared).await;
+            let kept = self.settled(turn, &shared).await;
             drop(waiting);
             kept
         }
@@ -227,16 +229,17 @@ impl Live {
         self.is_superseded() || self.state.lock().refused
     }
 
-    async fn settled(&self, target: u64, shared: &Shared) -> bool {
+    async fn settled(self: &Arc<Self>, turn: Turn, shared: &Shared) -> bool {
         let _asleep = Asleep::begin(self);
+        shared.settling.expect(turn, self);
         loop {
             let mut settling = std::pin::pin!(self.settling.notified());
             settling.as_mut().enable();
-            if let Some(kept) = self.is_kept(target) {
+            if let Some(kept) = self.is_kept(turn, shared) {
                 return kept;
             }
             settling.await;
-            shared.pass_on();
+            shared.settling.pass_on();
         }
     }
 }
@@ -257,7 +260,7 @@ impl Drop for Asleep<'_> {
     }
 }
 
-/// Somebody waits for a run. When that ends, those in [`Shared::woken`] are woken.
+/// Somebody waits for a run. When that ends, others who sleep and need not any more are woken.
 struct Waiting {
     run: Arc<Live>,
     shared: Arc<Shared>,
@@ -273,7 +276,7 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         self.run.waiting.store(false, Ordering::Release);
-        self.shared.pass_on();
+        self.shared.settling.pass_on();
     }
 }
 

@@ -16,6 +16,7 @@ mod remove;
 mod requests;
 mod retention;
 mod row;
+mod settling;
 mod shared;
 mod spare;
 mod state;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::collected::Told;
 use super::gather::Gathering;
 use super::live::Live;
+use super::settling::Turn;
 use super::whole::Whole;
 use crate::{JournalOptions, Request, StoredEvent};
 
@@ -32,6 +33,8 @@ pub(super) struct Queue {
     pub(super) bytes: usize,
     /// The bytes of requests, which are not among those.
     pub(super) request_bytes: usize,
+    /// The turn of what was handed over last.
+    pub(super) turn: Turn,
     /// When the oldest item came.
     pub(super) oldest: Option<Instant>,
     /// When the oldest request came.
@@ -159,6 +162,13 @@ pub(crate) enum Item {
     Settle(Arc<Live>),
     /// A request was answered.
     Request(Box<Request>),
+}
+
+impl Item {
+    /// Whether it was handed over by a run, and has a turn.
+    pub(super) fn has_turn(&self) -> bool {
+        matches!(self, Self::Series(_) | Self::Whole(_))
+    }
 }
 
 /// Events of a run that follow each other.

@@ -17,6 +17,7 @@ use super::collected::Collected;
 use super::live::Live;
 use super::occasion::Shown;
 use super::queue::{Item, Queue, Series};
+use super::settling::Settling;
 use super::spare::Spare;
 use super::state::RunState;
 use super::whole::{NotMade, Whole};
@@ -59,8 +60,7 @@ pub(crate) struct Shared {
     /// The store did not take something in time; nobody waits for it until it does again.
     stalled: AtomicBool,
     last_error: Mutex<Option<Arc<str>>>,
-    /// Runs that are settled and whose waiters have not been woken yet; never more than runs.
-    woken: Mutex<Vec<Arc<Live>>>,
+    pub(super) settling: Settling,
     /// What ran and who asked for it, of the runs that were made ready last.
     pub(super) occasions: Shown,
     /// Lists of events, to be used again.
@@ -99,7 +99,7 @@ impl Shared {
             commits: AtomicU64::new(0),
             stalled: AtomicBool::new(false),
             last_error: Mutex::new(None),
-            woken: Mutex::default(),
+            settling: Settling::default(),
             occasions: Shown::default(),
             spare_events: Spare::new(MAX_SPARE_EVENTS),
             spare_lists: Spare::new(MAX_SPARE_EVENTS),
@@ -183,6 +183,8 @@ impl Shared {
         }
         queue.events += count;
         queue.bytes += bytes;
+        queue.turn += 1;
+        run.set_turn(queue.turn);
         let now = Instant::now();
         queue.oldest.get_or_insert(now);
         queue.urgent |= is_urgent || told.is_some();
@@ -283,28 +285,6 @@ impl Shared {
     /// commit.
     pub(super) fn is_calm(&self) -> bool {
         self.at_work.load(Ordering::Relaxed) <= FEW_RUNS
-    }
-
-    /// Wakes those who sleep until these runs are settled. Waking from another thread costs a system
-    /// call each, so only the first is woken from here, and it wakes the others from where they all
-    /// are.
-    pub(crate) fn wake_sleeping<'a>(&self, runs: impl Iterator<Item = &'a Arc<Live>>) {
-        let mut asleep = runs.filter(|run| run.is_slept_for());
-        let Some(first) = asleep.next() else { return };
-        self.woken.lock().extend(asleep.cloned());
-        first.wake();
-        // It may have woken, and looked for others, just before.
-        if !first.is_slept_for() {
-            self.pass_on();
-        }
-    }
-
-    /// Wakes those whom another was woken for.
-    pub(super) fn pass_on(&self) {
-        let woken = std::mem::take(&mut *self.woken.lock());
-        for run in &woken {
-            run.wake();
-        }
     }
 
     pub(crate) fn follow(&self, run: RunId) -> watch::Receiver<u64> {

@@ -284,25 +284,19 @@ impl Writer {
         self.shared.tell_followers(groups.chain(wholes(&items).map(|whole| whole.id)));
         // A run that goes on has told its caller everything.
         deliver(&items);
-        let mut settled = Vec::with_capacity(states.len());
         for (run, state) in states {
-            let events = state.events;
             if state.refused {
                 self.refuse(&run);
             }
             *run.state.lock() = state;
-            run.settle(events);
-            settled.push(run);
         }
-        for whole in wholes(&items) {
-            if refused.contains(&whole.id) {
+        if !refused.is_empty() {
+            for whole in wholes(&items).filter(|whole| refused.contains(&whole.id)) {
                 self.refuse(&whole.run);
                 *whole.run.state.lock() = RunState::refused();
             }
-            whole.run.settle(whole.count as u64);
         }
-        let runs = settled.iter().chain(wholes(&items).map(|whole| &whole.run));
-        self.shared.wake_sleeping(runs);
+        self.settle(&items);
         let mut spent = self.shared.spare_items.take();
         for item in items {
             match item {
@@ -350,20 +344,20 @@ impl Writer {
         }
     }
 
+    /// Nobody has to wait for these any more.
+    fn settle(&self, items: &[Item]) {
+        self.shared.settling.settle(items.iter().filter(|item| item.has_turn()).count() as u64);
+    }
+
     fn give_up(&mut self, items: &[Item]) {
-        let lose = |run: &Arc<Live>, first: u64, count: usize| {
-            self.shared.count_lost(run, count as u64);
-            run.settle(first + count as u64);
-            run.wake();
-        };
         for item in items {
             let run = match item {
                 Item::Series(part) => {
-                    lose(&part.run, part.first, part.events.len());
+                    self.shared.count_lost(&part.run, part.events.len() as u64);
                     &part.run
                 }
                 Item::Whole(whole) => {
-                    lose(&whole.run, 0, whole.count);
+                    self.shared.count_lost(&whole.run, whole.count as u64);
                     &whole.run
                 }
                 Item::Settle(run) => run,
@@ -378,6 +372,7 @@ impl Writer {
                 self.unsettled.push(Arc::clone(run));
             }
         }
+        self.settle(items);
     }
 }
 
