@@ -1,6 +1,6 @@
 use std::mem;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use mcpgraph_engine::Event;
 use mcpgraph_graph::Digest;
@@ -35,6 +35,12 @@ pub type Delivery = Arc<dyn Fn(&Event) + Send + Sync>;
 /// Handing over costs a lock and often waking the writer, which a short run then pays once.
 const MAX_COLLECTED_EVENTS: usize = 64;
 const MAX_COLLECTED_BYTES: usize = 64 * 1024;
+
+/// How long a run that waits keeps what it recorded: what it waits for may come at once.
+///
+/// A run that is handed over whole costs half of one in pieces, of which the row is made with the
+/// first and changed with the others.
+const KEPT_BACK: Duration = Duration::from_millis(10);
 
 /// Records one run. Dropping it without an event `Finished` leaves the run interrupted.
 pub struct RunRecorder {
@@ -73,8 +79,7 @@ impl RunRecorder {
     /// Records an event. Events are numbered from 0 in the order of these calls. Never blocks.
     ///
     /// An event that somebody is to be told of goes to the writer at once; others go with those
-    /// that follow, when there are many or when the run is about to wait: see
-    /// [`RunRecorder::hand_over`].
+    /// that follow, when there are many or when the run waits: see [`RunRecorder::pause`].
     pub fn record(&mut self, event: Event) {
         self.record_all(&mut vec![event]);
     }
@@ -95,8 +100,22 @@ impl RunRecorder {
         }
     }
 
-    /// Gives the writer everything recorded so far. Whoever drives a run does this before it waits
-    /// for anything, so that what happened can be read meanwhile.
+    /// The run is about to wait. What was recorded is handed over, so that it can be read meanwhile,
+    /// unless more may come soon; none, or after how long this is to be called again.
+    pub fn pause(&mut self) -> Option<Duration> {
+        if self.collected.events.is_empty() {
+            return None;
+        }
+        let waited = self.collected.kept_back.get_or_insert_with(Instant::now).elapsed();
+        let left = KEPT_BACK.saturating_sub(waited);
+        if left.is_zero() {
+            self.hand_over();
+            return None;
+        }
+        Some(left)
+    }
+
+    /// Gives the writer everything recorded so far.
     pub fn hand_over(&mut self) {
         if !self.collected.events.is_empty() {
             self.shared.hand_over(&self.run, mem::take(&mut self.collected), false);

@@ -93,7 +93,9 @@ impl Drive<'_> {
             {
                 return Ok(finished);
             }
-            self.watchers.pause();
+            if self.durably.is_some() || self.run.is_paused() {
+                self.watchers.hand_over();
+            }
             if self.debugging.has_news() {
                 self.watchers.committed().await;
                 self.debugging.tell(&self.run);
@@ -198,6 +200,7 @@ impl Drive<'_> {
     async fn wait(&mut self) {
         let deadline = self.run.next_deadline().unwrap_or(Duration::MAX);
         let left = deadline.saturating_sub(self.clock.now());
+        let left = self.watchers.pause().map_or(left, |pause| pause.min(left));
         let (work, debugging, entered) = (&mut self.work, &mut self.debugging, &mut self.entered);
         tokio::select! {
             biased;
@@ -245,6 +248,7 @@ impl Drive<'_> {
             && let Some(finished) = Finished::of(self.id, &self.run)
             && let Some(answer) = self.answer.take()
         {
+            self.watchers.hand_over();
             // Nobody may wait any more.
             drop(answer.send(finished));
             self.cancel = CancellationToken::new();

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcpgraph_engine::{Event, StepId};
 use mcpgraph_journal::{RunRecorder, TraceContext};
@@ -82,8 +83,14 @@ impl Watchers {
         }
     }
 
-    /// The run is going to wait: what happened so far can be read meanwhile.
-    pub(crate) fn pause(&mut self) {
+    /// The run is going to wait for what may come at once; after how long to call this again if it
+    /// does not, so that what happened can be read meanwhile.
+    pub(crate) fn pause(&mut self) -> Option<Duration> {
+        self.recorder.as_mut().and_then(RunRecorder::pause)
+    }
+
+    /// What happened so far can be read from now on.
+    pub(crate) fn hand_over(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.hand_over();
         }
@@ -117,9 +124,6 @@ impl Watchers {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::time::Duration;
-
     use mcpgraph_value::Value;
     use parking_lot::Mutex;
 

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcpgraph_engine::Event;
 
@@ -12,6 +12,8 @@ pub(crate) struct Collected {
     /// What they hold, about.
     pub(crate) bytes: usize,
     estimate: Estimate,
+    /// Since when the run waits, if it does, and keeps the first of them.
+    pub(crate) kept_back: Option<Instant>,
     /// Who is to be told of them once they are in the file.
     pub(super) told: Option<Told>,
 }

@@ -19,6 +19,7 @@ mod round_trip;
 mod support;
 mod taken_over;
 mod transfer;
+mod waiting;
 
 use tempfile::TempDir;
 
