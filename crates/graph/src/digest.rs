@@ -33,14 +33,27 @@ impl Digest {
 
     /// Its digits, which are ASCII.
     pub fn hex(&self) -> [u8; 32] {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut digits = [0; 32];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
-            pair[0] = DIGITS[usize::from(byte >> 4)];
-            pair[1] = DIGITS[usize::from(byte & 15)];
+        let (places, _) = digits.as_chunks_mut::<8>();
+        let (words, _) = self.0.as_chunks::<4>();
+        for (place, word) in places.iter_mut().zip(words) {
+            *place = hex(*word);
         }
         digits
     }
+}
+
+/// The digits of four bytes, all at once: every run has digests in its record.
+fn hex(bytes: [u8; 4]) -> [u8; 8] {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let mut nibbles = u64::from(u32::from_be_bytes(bytes));
+    nibbles = (nibbles | nibbles << 16) & 0x0000_ffff_0000_ffff;
+    nibbles = (nibbles | nibbles << 8) & 0x00ff_00ff_00ff_00ff;
+    nibbles = (nibbles | nibbles << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    // Six more are sixteen for those that are letters.
+    let letters = ((nibbles + EACH * 6) >> 4) & EACH;
+    let after_digits = u64::from(b'a' - b'0' - 10);
+    (nibbles + EACH * u64::from(b'0') + letters * after_digits).to_be_bytes()
 }
 
 impl FromStr for Digest {
