@@ -8,6 +8,7 @@ mod awake;
 mod commands;
 mod http;
 mod procedures;
+mod processors;
 mod recording;
 mod replicas;
 mod report;

@@ -8,6 +8,7 @@ use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
 
 use super::awake::Awake;
+use super::processors::round_trip;
 use super::report::{Report, median};
 use super::{CALLS, Contender, LOAD};
 use crate::client;
@@ -27,6 +28,7 @@ const LONG_RUN_STEPS: usize = 10_000;
 /// Measures with and without a record in turns, so that a busy machine disturbs both alike.
 pub(super) fn measure(recorded: &Contender, report: &mut Report) -> anyhow::Result<()> {
     eprintln!("recording");
+    apart("to another processor and back", report);
     let plain = recorded.without_record();
     let decide = |index: usize| json!({ "n": index % 20 });
     throughput("decide, 64 at once", recorded, &plain, "decide", &decide, LOAD * 8, report)?;
@@ -46,10 +48,18 @@ pub(super) fn measure(recorded: &Contender, report: &mut Report) -> anyhow::Resu
         let name = format!("{name} payloads, 64 at once");
         throughput(&name, recorded, &plain, "carry", &carry, calls, report)?;
     }
+    apart("  and after the figures above", report);
     forgetting(recorded, &decide, report)?;
     latency(recorded, &plain, report)?;
     size(recorded, report)?;
     show(recorded, report)
+}
+
+/// How far apart the processors are. On a rented machine that may change at any time.
+fn apart(name: &str, report: &mut Report) {
+    if let Some(took) = round_trip() {
+        report.ours(name, "ns", took);
+    }
 }
 
 /// A payload that differs from call to call.
