@@ -67,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) spare_events: Spare<Event>,
     /// The same of events as they are stored.
     spare_lists: Spare<StoredEvent>,
+    /// Lines before they are put where the writer reads them.
+    pub(super) drafts: Spare<u8>,
     /// The lines of events, likewise.
     pub(super) spare_lines: Spare<u8>,
     /// The same of what is in the file, for whoever comes next.
@@ -103,6 +105,7 @@ impl Shared {
             occasions: Shown::default(),
             spare_events: Spare::new(MAX_SPARE_EVENTS),
             spare_lists: Spare::new(MAX_SPARE_EVENTS),
+            drafts: Spare::new(MAX_SPARE_BYTES),
             spare_lines: Spare::new(MAX_SPARE_BYTES),
             spare_items: Spare::new(MAX_SPENT),
             committed: watch::Sender::new(0),

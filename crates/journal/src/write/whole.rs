@@ -25,6 +25,9 @@ use crate::{Digest, NewRun, RunId, RunStatus, StoredEvent};
 /// has no time for it.
 const MAX_BYTES: usize = 16 * 1024;
 
+/// What the id of a node mostly takes.
+const ROOM_FOR_A_NAME: usize = 64;
+
 /// All events of a run, and what its row says.
 ///
 /// Whoever writes it looks at nothing that those who record work with: memory that one processor
@@ -186,18 +189,22 @@ fn can_be_whole(run: &Live, events: usize, bytes: usize) -> bool {
 }
 
 /// Writes lines into memory that was used for others.
+///
+/// What the writer has read is slow to change where it has another cache. So lines are made somewhere
+/// else, bit by bit, and put there at once.
 fn write(
     shared: &Shared,
     body: impl FnOnce(&mut Vec<u8>, &mut PayloadWriter<'_, Nowhere>, &Masker) -> Result<(), NotMade>,
 ) -> Result<Vec<u8>, NotMade> {
     let masker = shared.masker();
     let mut payloads = PayloadWriter::new(&shared.options, &masker, Nowhere);
-    let mut lines = shared.spare_lines.take();
-    match body(&mut lines, &mut payloads, &masker) {
-        Ok(()) => Ok(lines),
-        Err(why) => {
-            shared.spare_lines.give_back(lines);
-            Err(why)
-        }
-    }
+    let mut draft = shared.drafts.take();
+    let made = body(&mut draft, &mut payloads, &masker).map(|()| {
+        let mut lines = shared.spare_lines.take();
+        lines.reserve(draft.len() + ROOM_FOR_A_NAME);
+        lines.extend_from_slice(&draft);
+        lines
+    });
+    shared.drafts.give_back(draft);
+    made
 }

@@ -85,28 +85,33 @@ impl Outgoings {
         let mut text = String::new();
         let mut is_open = true;
         while is_open || !later.is_empty() {
+            let mut ready = Vec::new();
             tokio::select! {
                 biased;
-                answers = over(&mut later), if !later.is_empty() => {
-                    // Where the client does not want one any more there is nothing to send.
-                    let opened = answers.into_iter().filter_map(|answer| answer.open().0);
-                    waiting.extend(opened.map(Outgoing::Message));
-                }
+                answers = over(&mut later), if !later.is_empty() => ready = answers,
                 count = queue.recv_many(&mut waiting, WRITE_MESSAGES), if is_open => {
                     is_open = count > 0;
                 }
             }
+            // What is still on its way to here has often come to its moment, too, and each write wakes
+            // the client.
+            while waiting.len() < WRITE_MESSAGES
+                && let Ok(outgoing) = queue.try_recv()
+            {
+                waiting.push(outgoing);
+            }
             for outgoing in waiting.drain(..) {
                 match outgoing {
-                    Outgoing::Message(message) => {
-                        if text.len() >= WRITE_BYTES {
-                            writer.write_all(mem::take(&mut text).as_bytes()).await?;
-                        }
-                        message.write_json(&mut text);
-                        text.push('\n');
-                    }
+                    Outgoing::Message(message) => put(message, &mut text, &mut writer).await?,
                     Outgoing::Later(one) => later.push_back(one),
                 }
+            }
+            if !ready.is_empty() {
+                ready.extend(over(&mut later).now_or_never().into_iter().flatten());
+            }
+            // Where the client does not want one any more there is nothing to send.
+            for message in ready.into_iter().filter_map(|answer| answer.open().0) {
+                put(message, &mut text, &mut writer).await?;
             }
             if !text.is_empty() {
                 writer.write_all(text.as_bytes()).await?;
@@ -117,6 +122,20 @@ impl Outgoings {
         }
         Ok(())
     }
+}
+
+/// Adds a message to what is written next, which is written when it is long.
+async fn put<W: AsyncWrite + Unpin>(
+    message: Message,
+    text: &mut String,
+    writer: &mut W,
+) -> io::Result<()> {
+    if text.len() >= WRITE_BYTES {
+        writer.write_all(mem::take(text).as_bytes()).await?;
+    }
+    message.write_json(text);
+    text.push('\n');
+    Ok(())
 }
 
 /// The first answers that need not wait any more, at least one.
