@@ -93,7 +93,8 @@ impl Drive<'_> {
             {
                 return Ok(finished);
             }
-            if self.durably.is_some() || self.run.is_paused() {
+            let waits_long = self.run.is_paused() || self.run.waits_for_people();
+            if waits_long || self.durably.is_some() {
                 self.watchers.hand_over();
             }
             if self.debugging.has_news() {

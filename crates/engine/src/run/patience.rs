@@ -28,15 +28,20 @@ impl Patience {
         }
     }
 
+    /// Whether a question waits.
+    pub(super) fn is_needed(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// How long the run has waited for people by now, though it may still do.
     pub(super) fn so_far(&self, now: Duration) -> Duration {
         let waiting =
-            if self.waiting > 0 { now.saturating_sub(self.since) } else { Duration::ZERO };
+            if self.is_needed() { now.saturating_sub(self.since) } else { Duration::ZERO };
         self.spent + waiting
     }
 
     /// How long the run has waited for people; none while it does.
     pub(super) fn spent(&self) -> Option<Duration> {
-        (self.waiting == 0).then_some(self.spent)
+        (!self.is_needed()).then_some(self.spent)
     }
 }

@@ -73,6 +73,11 @@ impl Run {
         !self.has_work() && self.steps.values().all(|step| is_call(&step.state))
     }
 
+    /// Whether it waits for people.
+    pub fn waits_for_people(&self) -> bool {
+        self.patience.is_needed()
+    }
+
     /// Whether it stands still.
     pub fn is_paused(&self) -> bool {
         self.is_paused
