@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mcpgraph_config::model::{GraphFile, ServerDef};
 use mcpgraph_diagnostics::{Colour, Diagnostics, to_terminal};
@@ -113,6 +114,9 @@ pub struct OpenError {
 
 /// The hidden command under which this program ends orphaned programs.
 pub(crate) const REAPER_COMMAND: &str = "reaper";
+
+/// This process was started as the command line, so its program knows the hidden command.
+pub(crate) static IS_THE_COMMAND: AtomicBool = AtomicBool::new(false);
 
 impl McpGraph {
     /// Reads, checks and compiles files. Servers are started when they are first needed. Runs are
@@ -229,12 +233,12 @@ fn reaper() -> Reaper {
     }))
 }
 
-/// The `mcpgraph` command itself. A program that only uses the library has none.
+/// The `mcpgraph` command itself, under whatever name. A program that only uses the library has none.
 fn own_program() -> std::io::Result<std::path::PathBuf> {
-    let program = std::env::current_exe()?;
-    match program.file_stem().and_then(|stem| stem.to_str()) {
-        Some("mcpgraph" | "mcpgraphtoolkit") => Ok(program),
-        _ => Err(std::io::Error::other("this program is not the mcpgraph command")),
+    if IS_THE_COMMAND.load(Ordering::Relaxed) {
+        std::env::current_exe()
+    } else {
+        Err(std::io::Error::other("this program is not the mcpgraph command"))
     }
 }
 

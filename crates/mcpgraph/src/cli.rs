@@ -31,6 +31,7 @@ mod workflows;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use mcpgraph_diagnostics::{Diagnostics, codes};
@@ -120,6 +121,7 @@ pub fn toolkit_main() -> ExitCode {
 }
 
 fn run_with(mut program: clap::Command, arguments: Vec<OsString>) -> ExitCode {
+    crate::api::IS_THE_COMMAND.store(true, Ordering::Relaxed);
     let matched = program.try_get_matches_from_mut(arguments);
     let parsed = matched.and_then(|matches| {
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))

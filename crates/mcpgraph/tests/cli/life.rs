@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fs,
+    path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -80,6 +81,30 @@ fn its_children_end_when_it_is_killed() {
         send(served.client.process_id(), Signal::KILL);
         all_gone(&children);
     }
+}
+
+/// People rename programs.
+#[test]
+fn its_children_end_whatever_it_is_called() {
+    // On the disk of the program, so that nothing has to be copied.
+    let folder = tempfile::tempdir_in(Path::new(BINARY).parent().unwrap()).unwrap();
+    let renamed = folder.path().join("tools-of-mine");
+    fs::hard_link(BINARY, &renamed).unwrap();
+    let mut child = Command::new(&renamed)
+        .args(["run", "wait", "ms=600000", "--no-history", "-g"])
+        .arg(beside("graphs/calls.yaml"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let process = child.id();
+    eventually("the server and the reaper run", || descendants(process).len() >= 2);
+    let children = descendants(process);
+    child.kill().unwrap();
+    let said = child.wait_with_output().unwrap().stderr;
+    assert_eq!(String::from_utf8_lossy(&said), "");
+    all_gone(&children);
 }
 
 #[test]
