@@ -120,7 +120,7 @@ impl RequestLog {
             "request"
         );
         if let Some(journal) = &self.journal {
-            journal.note(Request {
+            journal.note(&Request {
                 at: *at,
                 duration,
                 method: Arc::clone(method),

@@ -33,18 +33,23 @@ impl Digest {
 
     /// Its digits, which are ASCII.
     pub fn hex(&self) -> [u8; 32] {
-        let mut digits = [0; 32];
-        let (places, _) = digits.as_chunks_mut::<8>();
-        let (words, _) = self.0.as_chunks::<4>();
-        for (place, word) in places.iter_mut().zip(words) {
-            *place = hex(*word);
-        }
-        digits
+        hex(&self.0)
     }
 }
 
-/// The digits of four bytes, all at once: every run has digests in its record.
-fn hex(bytes: [u8; 4]) -> [u8; 8] {
+/// The hexadecimal digits of sixteen bytes, which are ASCII. Every run has digests in its record.
+pub fn hex(bytes: &[u8; 16]) -> [u8; 32] {
+    let mut digits = [0; 32];
+    let (places, _) = digits.as_chunks_mut::<8>();
+    let (words, _) = bytes.as_chunks::<4>();
+    for (place, word) in places.iter_mut().zip(words) {
+        *place = hex_of_word(*word);
+    }
+    digits
+}
+
+/// The digits of four bytes, all at once.
+fn hex_of_word(bytes: [u8; 4]) -> [u8; 8] {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let mut nibbles = u64::from(u32::from_be_bytes(bytes));
     nibbles = (nibbles | nibbles << 16) & 0x0000_ffff_0000_ffff;

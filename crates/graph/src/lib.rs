@@ -22,7 +22,7 @@ mod workflow;
 
 pub use ask::Ask;
 pub use compile::{compile, script_problem};
-pub use digest::{Digest, NotADigest};
+pub use digest::{Digest, NotADigest, hex};
 pub use draw::{dot, mermaid};
 pub use layout::{Layout, Link, LinkKind, Placed, layout, layout_flat, layout_workflow};
 pub use limits::Limits;

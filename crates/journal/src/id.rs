@@ -1,8 +1,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use mcpgraph_graph::hex;
 use uuid::Uuid;
-use uuid::fmt::Simple;
 
 /// Names a run. Ids made later sort later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,8 +21,8 @@ impl RunId {
     }
 
     /// Its hexadecimal digits.
-    pub(crate) fn digits<'a>(&self, room: &'a mut [u8; Simple::LENGTH]) -> &'a str {
-        self.0.as_simple().encode_lower(room)
+    pub(crate) fn digits(&self) -> [u8; 32] {
+        hex(self.0.as_bytes())
     }
 
     /// Its bytes, which sort as it does.

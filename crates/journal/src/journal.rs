@@ -210,7 +210,7 @@ impl Journal {
     }
 
     /// Puts a request that was answered into the log. Never blocks, and nobody waits for it.
-    pub fn note(&self, request: Request) {
+    pub fn note(&self, request: &Request) {
         self.shared.note(request);
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 use mcpgraph_engine::Event;
 use mcpgraph_graph::Digest;
 
+use crate::write::spare::{self, EVENTS};
 use crate::write::{Collected, Live, Shared};
 use crate::{Origin, RunId};
 
@@ -87,7 +88,7 @@ impl RunRecorder {
     /// Records events that happened together, and leaves the list empty.
     pub fn record_all(&mut self, events: &mut Vec<Event>) {
         if self.collected.events.capacity() == 0 {
-            self.collected.events = self.shared.spare_events.take();
+            self.collected.events = spare::take(&EVENTS);
         }
         if let Some((status, at)) = self.collected.add(events, self.deliver.as_ref()) {
             self.run.set_ended(status, at);
@@ -118,7 +119,7 @@ impl RunRecorder {
     /// Gives the writer everything recorded so far.
     pub fn hand_over(&mut self) {
         if !self.collected.events.is_empty() {
-            self.shared.hand_over(&self.run, mem::take(&mut self.collected), false);
+            self.shared.hand_over(&self.run, mem::take(&mut self.collected), None);
         }
     }
 

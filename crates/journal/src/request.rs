@@ -93,15 +93,6 @@ pub struct RequestListing {
     pub next: Option<u64>,
 }
 
-impl Request {
-    /// What it holds, about.
-    pub(crate) fn bytes(&self) -> usize {
-        const FIXED: usize = 256;
-        let length = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len());
-        FIXED + self.method.len() + length(&self.name) + length(&self.client)
-    }
-}
-
 impl Default for RequestFilter {
     fn default() -> Self {
         Self {

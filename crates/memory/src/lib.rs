@@ -1,7 +1,8 @@
 //! What the program holds in memory.
 //!
 //! Its allocator is the system's, and for threads that serve calls the blocks that the calls before
-//! gave back; and it lets go of code that only a start needs ([`let_go_of_code`]).
+//! gave back; it lets go of code that only a start needs ([`let_go_of_code`]), and fetches what another
+//! processor has ([`fetch_to_write`]).
 //!
 //! A call takes some two hundred small blocks and gives all of them back. The system's allocator
 //! merges and splits them as if it had never seen their sizes before; here a thread that called
@@ -15,12 +16,14 @@
 //!   allocates.
 
 mod code;
+mod fetch;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr;
 
 pub use self::code::let_go_of_code;
+pub use self::fetch::fetch_to_write;
 
 /// How many bytes a thread keeps at most.
 pub const MAX_KEPT_BYTES: usize = 1024 * 1024;

@@ -52,8 +52,14 @@ pub(crate) fn write_request(out: &mut Vec<u8>, request: &Request, masker: &Maske
     text(out, token.map(|token| &*token.id));
     text(out, token.and_then(|token| token.name.as_deref()));
     text(out, client.map(masked).as_deref().map(cut));
-    let mut digits = [0; uuid::fmt::Simple::LENGTH];
-    text(out, request.run.as_ref().map(|run| run.digits(&mut digits)));
+    match &request.run {
+        Some(run) => {
+            out.extend_from_slice(b",\"");
+            out.extend_from_slice(&run.digits());
+            out.push(b'"');
+        }
+        None => text(out, None),
+    }
     out.push(b']');
 }
 

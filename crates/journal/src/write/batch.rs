@@ -153,10 +153,10 @@ impl Batcher {
             }
             let (groups, wholes) = group(items);
             let noted = items.iter().filter_map(|item| match item {
-                Item::Request(request) => Some(&**request),
+                Item::Requests(requests) => Some(&**requests),
                 _ => None,
             });
-            requests::insert(part.connection, noted, part.masker, part.packer)?;
+            requests::insert(part.connection, noted, part.packer)?;
             let mut written = Written::default();
             for group in &groups {
                 written.states.push(part.write_group(group)?);
@@ -206,13 +206,13 @@ fn group(items: &[Item]) -> (Vec<Group<'_>>, Vec<&Whole>) {
     let mut places: HashMap<u64, usize> = HashMap::new();
     for item in items {
         let (run, part) = match item {
-            Item::Series(part) => (&part.run, Some(part)),
+            Item::Series(part) => (&part.run, Some(&**part)),
             Item::Settle(run) => (run, None),
             Item::Whole(whole) => {
                 wholes.push(whole);
                 continue;
             }
-            Item::Lost(_) | Item::Request(_) => continue,
+            Item::Lost(_) | Item::Requests(_) => continue,
         };
         let place = *places.entry(run.ordinal).or_insert_with(|| {
             groups.push(Group { run, parts: Vec::new(), settles: false });

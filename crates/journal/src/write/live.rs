@@ -170,13 +170,13 @@ impl Live {
         let patience = shared.options.wait.saturating_sub(waited);
         let waits = !shared.is_stalled() && !patience.is_zero();
         let waiting = waits.then(|| Waiting::begin(Arc::clone(&self), Arc::clone(&shared)));
+        let began = Instant::now();
         if !last.events.is_empty() {
-            shared.hand_over(&self, last, waits);
+            shared.hand_over(&self, last, waits.then_some(began));
         } else if waits {
             shared.hurry();
         }
         let turn = self.turn.load(Ordering::Acquire);
-        let began = Instant::now();
         async move {
             if let Some(kept) = self.is_kept(turn, &shared) {
                 return kept;
@@ -214,7 +214,7 @@ impl Live {
         if last.events.is_empty() {
             shared.hurry();
         } else {
-            shared.hand_over(&self, last, true);
+            shared.hand_over(&self, last, Some(Instant::now()));
         }
         let turn = self.turn.load(Ordering::Acquire);
         async move {

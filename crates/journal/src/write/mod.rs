@@ -18,7 +18,7 @@ mod retention;
 mod row;
 mod settling;
 mod shared;
-mod spare;
+pub(crate) mod spare;
 mod state;
 mod thread;
 mod whole;

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use super::collected::Told;
 use super::gather::Gathering;
 use super::live::Live;
+use super::requests::Noted;
 use super::settling::Turn;
 use super::whole::Whole;
-use crate::{JournalOptions, Request, StoredEvent};
+use crate::{JournalOptions, StoredEvent};
 
 /// Which part of the bytes that may be queued requests may have beside them.
 const REQUESTS_SHARE: usize = 8;
@@ -27,12 +28,11 @@ pub(super) struct Queue {
     /// What is of runs.
     pub(super) items: VecDeque<Item>,
     /// Requests for the log.
-    pub(super) requests: VecDeque<Box<Request>>,
+    pub(super) requests: Noted,
     /// How many events are queued; each request counts as one.
     pub(super) events: usize,
+    /// Their bytes, without those of requests.
     pub(super) bytes: usize,
-    /// The bytes of requests, which are not among those.
-    pub(super) request_bytes: usize,
     /// The turn of what was handed over last.
     pub(super) turn: Turn,
     /// When the oldest item came.
@@ -50,7 +50,7 @@ pub(super) struct Queue {
     pub(super) gathering: Gathering,
     /// What is in the file, for whoever comes next to drop: memory is freed most cheaply by the
     /// thread that took it.
-    pub(super) spent: Vec<Item>,
+    pub(super) spent: Vec<Box<Whole>>,
     pub(super) sleep: Sleep,
     /// The writer was given something to write since it last slept.
     pub(super) has_written: bool,
@@ -63,7 +63,8 @@ impl Queue {
         self.items.is_empty() && self.requests.is_empty()
     }
 
-    /// Takes what is queued, up to a full transaction; with it the writer has what it took before.
+    /// Takes what is queued, up to a full transaction, and the requests with the last of it; with it
+    /// the writer has what it took before.
     pub(super) fn take(&mut self, oldest: Instant) -> Vec<Item> {
         let mut items = Vec::with_capacity(self.items.len());
         let (mut events, mut bytes) = (0, 0);
@@ -80,17 +81,16 @@ impl Queue {
                     events += whole.count;
                     bytes += whole.bytes;
                 }
-                Item::Lost(_) | Item::Settle(_) | Item::Request(_) => {}
+                Item::Lost(_) | Item::Settle(_) | Item::Requests(_) => {}
             }
             items.push(item);
         }
-        while takes_requests
-            && events < MAX_BATCH
-            && let Some(request) = self.requests.pop_front()
-        {
-            events += 1;
-            self.request_bytes = self.request_bytes.saturating_sub(request.bytes());
-            items.push(Item::Request(request));
+        if takes_requests && events < MAX_BATCH && !self.requests.is_empty() {
+            // The writer takes the memory it gives back.
+            let next = Noted::after(&self.requests);
+            let requests = std::mem::replace(&mut self.requests, next);
+            events += requests.count;
+            items.push(Item::Requests(Box::new(requests)));
         }
         self.events -= events;
         self.bytes -= bytes;
@@ -112,7 +112,7 @@ impl Queue {
     fn wants_requests(&self) -> bool {
         self.items.is_empty()
             || self.closed
-            || self.requests.len() >= MANY_REQUESTS
+            || self.requests.count >= MANY_REQUESTS
             || self.oldest_request.is_some_and(|oldest| oldest.elapsed() >= REQUESTS_WAIT)
     }
 
@@ -128,7 +128,7 @@ impl Queue {
     pub(super) fn has_room_for_request(&self, bytes: usize, options: &JournalOptions) -> bool {
         let most = options.max_queued_bytes / REQUESTS_SHARE;
         self.events < options.max_queued_events
-            && self.request_bytes.saturating_add(bytes) <= most
+            && self.requests.bytes().saturating_add(bytes) <= most
             && !self.closed
     }
 }
@@ -150,21 +150,31 @@ pub(super) enum Sleep {
     Napping,
 }
 
-/// Something for the writer.
+/// Something for the writer. Both threads touch the queue, so it is no larger than it has to be.
 pub(crate) enum Item {
     /// Things happened in a run.
-    Series(Series),
+    Series(Box<Series>),
     /// All of a run.
     Whole(Box<Whole>),
     /// Something happened that there was no room for; whoever is to hear of it still does.
-    Lost(Told),
+    Lost(Box<Told>),
     /// What is known of a run has to be noted: it is over, or lost something.
     Settle(Arc<Live>),
-    /// A request was answered.
-    Request(Box<Request>),
+    /// Requests were answered.
+    Requests(Box<Noted>),
 }
 
+const _: () = assert!(size_of::<Item>() <= 16, "four of them are in a line of a cache");
+
 impl Item {
+    /// How many runs or requests it is of.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Requests(requests) => requests.count,
+            _ => 1,
+        }
+    }
+
     /// Whether it was handed over by a run, and has a turn.
     pub(super) fn has_turn(&self) -> bool {
         matches!(self, Self::Series(_) | Self::Whole(_))

@@ -3,43 +3,84 @@
 //! A row has the number of its first request; those of the others follow.
 
 use std::borrow::Cow;
+use std::iter;
 use std::ops::ControlFlow;
 
+use mcpgraph_memory::fetch_to_write;
+
 use super::row::micros;
-use crate::Request;
-use crate::codec::{read_request, write_request};
+use crate::codec::read_request;
 use crate::database::{Connection, DatabaseError, Result, Row, bound};
 use crate::layout::{self, Layout, Packer};
-use crate::mask::Masker;
 
 /// A row that is this long is full.
 const MAX_BYTES: usize = 64 * 1024;
 
+/// Requests that were answered. They are made into lines where they were, as runs are: the one that
+/// writes looks at nothing but text.
+#[derive(Default)]
+pub(crate) struct Noted {
+    /// Each ends its line.
+    lines: Vec<u8>,
+    pub(super) count: usize,
+}
+
+impl Noted {
+    /// Room for about as many as the ones before were.
+    pub(super) fn after(before: &Self) -> Self {
+        Self { lines: Vec::with_capacity(before.bytes().min(MAX_BYTES)), count: 0 }
+    }
+
+    /// Adds the line of a request.
+    pub(super) fn push(&mut self, line: &[u8]) {
+        self.lines.extend_from_slice(line);
+        self.lines.push(b'\n');
+        self.count += 1;
+        // The next is about as long, and where the writer read those of earlier.
+        let next = self.lines.spare_capacity_mut();
+        let bytes = next.len().min(line.len());
+        fetch_to_write(&mut next[..bytes]);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Their lines, as many at a time as a row has.
+    fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        let mut left = &*self.lines;
+        iter::from_fn(move || {
+            let last = left.len().checked_sub(1)?;
+            let from = last.min(MAX_BYTES);
+            let end =
+                left[from..].iter().position(|byte| *byte == b'\n').map_or(last, |at| from + at);
+            let row = &left[..end];
+            left = &left[end + 1..];
+            Some(row)
+        })
+    }
+}
+
 /// Adds requests to the log.
 pub(super) fn insert<'a>(
     connection: &Connection,
-    requests: impl Iterator<Item = &'a Request>,
-    masker: &Masker,
+    noted: impl Iterator<Item = &'a Noted>,
     packer: &mut Packer,
 ) -> Result<()> {
-    let mut requests = requests.peekable();
-    if requests.peek().is_none() {
+    let mut rows = noted.flat_map(Noted::rows).peekable();
+    if rows.peek().is_none() {
         return Ok(());
     }
     let sql = "SELECT no + count FROM request_log ORDER BY no DESC LIMIT 1";
     let mut first = connection.value::<i64>(sql, &[])?.unwrap_or(1);
-    let (mut lines, mut count) = (Vec::new(), 0);
-    while let Some(request) = requests.next() {
-        write_request(&mut lines, request, masker);
-        count += 1;
-        if requests.peek().is_some() && lines.len() < MAX_BYTES {
-            lines.push(b'\n');
-            continue;
-        }
-        insert_row(connection, first, count, packer.pack(&lines))?;
+    for lines in rows {
+        let count = lines.split(|byte| *byte == b'\n').count();
+        insert_row(connection, first, count, packer.pack(lines))?;
         first = first.saturating_add_unsigned(count as u64);
-        count = 0;
-        lines.clear();
     }
     Ok(())
 }

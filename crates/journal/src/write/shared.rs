@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use mcpgraph_engine::Event;
+use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
@@ -18,19 +18,16 @@ use super::live::Live;
 use super::occasion::Shown;
 use super::queue::{Item, Queue, Series};
 use super::settling::Settling;
-use super::spare::Spare;
+use super::spare::{self, DRAFTS, EVENTS, LINES, LISTS};
 use super::state::RunState;
 use super::whole::{NotMade, Whole};
+use crate::codec::write_request;
 use crate::common::Announcing;
 use crate::mask::Masker;
 use crate::{JournalOptions, NewRun, Request, RunId, StoredEvent};
 
 /// How many runs are few enough to look for a commit instead of sleeping until it is there.
 const FEW_RUNS: usize = 2;
-
-/// How much room empty lists of events, and of their lines, may have that are kept.
-const MAX_SPARE_EVENTS: usize = 128;
-const MAX_SPARE_BYTES: usize = 16 * 1024;
 
 /// How many things that are in the file are left for others to drop.
 pub(super) const MAX_SPENT: usize = 512;
@@ -40,7 +37,7 @@ pub(crate) struct Shared {
     pub(crate) options: JournalOptions,
     queue: Mutex<Queue>,
     wake: Condvar,
-    masker: Mutex<Arc<Masker>>,
+    masker: ArcSwap<Masker>,
     next_ordinal: AtomicU64,
     /// See [`Shared::writer`]; 0 for none.
     writer: AtomicI64,
@@ -63,16 +60,6 @@ pub(crate) struct Shared {
     pub(super) settling: Settling,
     /// What ran and who asked for it, of the runs that were made ready last.
     pub(super) occasions: Shown,
-    /// Lists of events, to be used again.
-    pub(crate) spare_events: Spare<Event>,
-    /// The same of events as they are stored.
-    spare_lists: Spare<StoredEvent>,
-    /// Lines before they are put where the writer reads them.
-    pub(super) drafts: Spare<u8>,
-    /// The lines of events, likewise.
-    pub(super) spare_lines: Spare<u8>,
-    /// The same of what is in the file, for whoever comes next.
-    pub(super) spare_items: Spare<Item>,
     /// Counts commits, for whoever follows all runs.
     pub(crate) committed: watch::Sender<u64>,
     /// The same for whoever follows one.
@@ -84,7 +71,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(options: JournalOptions) -> Self {
         Self {
-            masker: Mutex::new(Arc::new(Masker::new(&options.redaction))),
+            masker: ArcSwap::from_pointee(Masker::new(&options.redaction)),
             options,
             queue: Mutex::default(),
             wake: Condvar::new(),
@@ -103,23 +90,18 @@ impl Shared {
             last_error: Mutex::new(None),
             settling: Settling::default(),
             occasions: Shown::default(),
-            spare_events: Spare::new(MAX_SPARE_EVENTS),
-            spare_lists: Spare::new(MAX_SPARE_EVENTS),
-            drafts: Spare::new(MAX_SPARE_BYTES),
-            spare_lines: Spare::new(MAX_SPARE_BYTES),
-            spare_items: Spare::new(MAX_SPENT),
             committed: watch::Sender::new(0),
             followed: Mutex::default(),
             news: Announcing::default(),
         }
     }
 
-    pub(crate) fn masker(&self) -> Arc<Masker> {
-        Arc::clone(&self.masker.lock())
+    pub(crate) fn masker(&self) -> Guard<Arc<Masker>> {
+        self.masker.load()
     }
 
     pub(crate) fn set_masker(&self, masker: Masker) {
-        *self.masker.lock() = Arc::new(masker);
+        self.masker.store(Arc::new(masker));
     }
 
     pub(crate) fn begin(&self, new: NewRun, is_durable: bool, state: RunState) -> Arc<Live> {
@@ -158,13 +140,19 @@ impl Shared {
         self.writer.store(writer.unwrap_or_default(), Ordering::Release);
     }
 
-    /// Queues events of a run, or counts them as lost. They are urgent if somebody waits for them.
-    pub(crate) fn hand_over(&self, run: &Arc<Live>, collected: Collected, is_urgent: bool) {
+    /// Queues events of a run, or counts them as lost. They are urgent if somebody waits for them,
+    /// since when is said.
+    pub(crate) fn hand_over(
+        &self,
+        run: &Arc<Live>,
+        collected: Collected,
+        awaited: Option<Instant>,
+    ) {
         let mut collected = collected;
         let count = collected.events.len();
         let made = self.make(run, &mut collected);
         let Collected { events, bytes, told, .. } = collected;
-        self.spare_events.give_back(events);
+        spare::give_back(&EVENTS, events);
         let first = run.number(count as u64);
         let mut queue = self.queue.lock();
         if !queue.has_room(bytes, &self.options) {
@@ -172,7 +160,7 @@ impl Shared {
             let told_now = match told {
                 // In its turn, after those before it that still wait to be written.
                 Some(told) if has_room && !queue.closed => {
-                    queue.items.push_back(Item::Lost(told));
+                    queue.items.push_back(Item::Lost(Box::new(told)));
                     None
                 }
                 told => told,
@@ -188,83 +176,86 @@ impl Shared {
         queue.bytes += bytes;
         queue.turn += 1;
         run.set_turn(queue.turn);
-        let now = Instant::now();
-        queue.oldest.get_or_insert(now);
-        queue.urgent |= is_urgent || told.is_some();
-        if is_urgent {
+        queue.oldest.get_or_insert_with(|| awaited.unwrap_or_else(Instant::now));
+        queue.urgent |= awaited.is_some() || told.is_some();
+        if let Some(now) = awaited {
             queue.waiting += 1;
             queue.gathering.came(now);
         }
         queue.items.push_back(match made {
-            Ok(whole) => Item::Whole(Box::new(whole)),
+            Ok(whole) => Item::Whole(whole),
             Err(events) => {
-                Item::Series(Series { run: Arc::clone(run), first, events, told, bytes })
+                Item::Series(Box::new(Series { run: Arc::clone(run), first, events, told, bytes }))
             }
         });
         self.wake_writer(&queue);
         let spent = std::mem::take(&mut queue.spent);
         drop(queue);
-        self.recycle(spent);
+        Self::recycle(spent);
     }
 
     /// Makes events into what is written, or into what the writer makes that of.
-    fn make(&self, run: &Arc<Live>, collected: &mut Collected) -> Result<Whole, Vec<StoredEvent>> {
+    fn make(
+        &self,
+        run: &Arc<Live>,
+        collected: &mut Collected,
+    ) -> Result<Box<Whole>, Vec<StoredEvent>> {
         let why = match Whole::of_plain(run, self, collected) {
             Ok(whole) => return Ok(whole),
             Err(why) => why,
         };
-        let mut stored = self.spare_lists.take();
+        let mut stored = spare::take(&LISTS);
         stored.extend(collected.events.drain(..).map(StoredEvent::from));
         if why == NotMade::NotPlain
             && let Ok(whole) = Whole::of_stored(run, self, &stored, collected.bytes)
         {
-            self.spare_lists.give_back(stored);
+            spare::give_back(&LISTS, stored);
             return Ok(whole);
         }
         Err(stored)
     }
 
     /// Queues a request for the log, or counts it as lost.
-    pub(crate) fn note(&self, request: Request) {
-        let bytes = request.bytes();
+    pub(crate) fn note(&self, request: &Request) {
+        let mut line = spare::take(&DRAFTS);
+        write_request(&mut line, request, &self.masker());
+        let spent = self.queue_request(&line);
+        spare::give_back(&DRAFTS, line);
+        Self::recycle(spent);
+    }
+
+    /// Queues the line of a request; what is to be dropped instead of the writer.
+    fn queue_request(&self, line: &[u8]) -> Vec<Box<Whole>> {
         let mut queue = self.queue.lock();
-        if !queue.has_room_for_request(bytes, &self.options) {
+        if !queue.has_room_for_request(line.len(), &self.options) {
             drop(queue);
-            return self.count_lost_request();
+            self.count_lost_requests(1);
+            return Vec::new();
         }
         queue.events += 1;
-        queue.request_bytes += bytes;
         queue.oldest_request.get_or_insert_with(Instant::now);
-        queue.requests.push_back(Box::new(request));
+        queue.requests.push(line);
         self.wake_writer(&queue);
-        let spent = std::mem::take(&mut queue.spent);
-        drop(queue);
-        self.recycle(spent);
+        std::mem::take(&mut queue.spent)
     }
 
     /// Leaves what is in the file to whoever comes next.
-    pub(super) fn give_back(&self, spent: Vec<Item>) {
+    pub(super) fn give_back(&self, spent: Vec<Box<Whole>>) {
         let before = std::mem::replace(&mut self.queue.lock().spent, spent);
-        self.recycle(before);
+        Self::recycle(before);
     }
 
     /// Drops what is in the file, but for memory that is used again.
-    fn recycle(&self, mut spent: Vec<Item>) {
-        if spent.capacity() == 0 {
-            return;
+    fn recycle(spent: Vec<Box<Whole>>) {
+        for whole in spent {
+            spare::give_back(&LINES, whole.into_text());
         }
-        for item in spent.drain(..) {
-            if let Item::Whole(whole) = item {
-                self.spare_lines.give_back(whole.into_text());
-            }
-        }
-        self.spare_items.give_back(spent);
     }
 
     /// Nothing more will come of a run.
     pub(crate) fn end(&self, run: &Arc<Live>) {
         for spent in run.take_spent() {
-            self.spare_lists.give_back(spent);
+            spare::give_back(&LISTS, spent);
         }
         run.set_over();
         self.at_work.fetch_sub(1, Ordering::Relaxed);

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::batch::{Batcher, Written};
+use super::collected::Told;
 use super::live::Live;
 use super::queue::{Item, Series, Work};
 use super::retention::Keeper;
@@ -112,7 +113,7 @@ impl Writer {
             };
             match self.shared.next_work(patience) {
                 Work::Write(items, oldest) => {
-                    let count = items.len();
+                    let count = items.iter().map(Item::count).sum();
                     self.write(items, oldest);
                     self.take_over();
                     self.keep(Some(count));
@@ -297,11 +298,14 @@ impl Writer {
             }
         }
         self.settle(&items);
-        let mut spent = self.shared.spare_items.take();
+        let mut spent = Vec::with_capacity(items.len().min(MAX_SPENT));
         for item in items {
             match item {
-                Item::Series(part) => part.run.give_back(part.events),
-                Item::Whole(_) | Item::Request(_) if spent.len() < MAX_SPENT => spent.push(item),
+                Item::Series(part) => {
+                    let Series { run, events, .. } = *part;
+                    run.give_back(events);
+                }
+                Item::Whole(whole) if spent.len() < MAX_SPENT => spent.push(whole),
                 _ => {}
             }
         }
@@ -361,8 +365,8 @@ impl Writer {
                     &whole.run
                 }
                 Item::Settle(run) => run,
-                Item::Request(_) => {
-                    self.shared.count_lost_request();
+                Item::Requests(requests) => {
+                    self.shared.count_lost_requests(requests.count as u64);
                     continue;
                 }
                 Item::Lost(_) => continue,
@@ -398,7 +402,8 @@ fn wholes(items: &[Item]) -> impl Iterator<Item = &Whole> {
 fn deliver(items: &[Item]) {
     for item in items {
         match item {
-            Item::Series(Series { told: Some(told), .. }) | Item::Lost(told) => told.tell(),
+            Item::Series(part) => part.told.iter().for_each(Told::tell),
+            Item::Lost(told) => told.tell(),
             _ => {}
         }
     }

@@ -4,10 +4,12 @@
 //! Their events are in the caches of the thread that recorded them. The one that writes would have to
 //! fetch each of them, and they would be fetched again to be freed.
 
+use std::slice;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use mcpgraph_engine::{Event, StepId};
+use mcpgraph_memory::fetch_to_write;
 
 use super::chunk::MAX_EVENTS;
 use super::collected::Collected;
@@ -16,6 +18,7 @@ use super::occasion::Occasion;
 use super::payloads::{Nowhere, PayloadWriter};
 use super::row::NewRow;
 use super::shared::Shared;
+use super::spare::{self, DRAFTS, LINES};
 use super::state::RunState;
 use crate::codec::{write_line, write_plain_line};
 use crate::mask::Masker;
@@ -24,9 +27,6 @@ use crate::{Digest, NewRun, RunId, RunStatus, StoredEvent};
 /// A run that holds more than this, about, is left to the thread that writes: whoever serves calls
 /// has no time for it.
 const MAX_BYTES: usize = 16 * 1024;
-
-/// What the id of a node mostly takes.
-const ROOM_FOR_A_NAME: usize = 64;
 
 /// All events of a run, and what its row says.
 ///
@@ -63,6 +63,15 @@ pub(super) enum NotMade {
     ForTheWriter,
 }
 
+/// What the events of a run came to.
+struct End<'e> {
+    steps: u64,
+    reached: Option<(StepId, &'e str)>,
+    at: Duration,
+    status: RunStatus,
+    error: Option<String>,
+}
+
 impl Whole {
     /// Makes the events of a run into what is written, if they are all of it, small, and have
     /// nothing that stands elsewhere.
@@ -70,14 +79,14 @@ impl Whole {
         run: &Arc<Live>,
         shared: &Shared,
         collected: &Collected,
-    ) -> Result<Self, NotMade> {
+    ) -> Result<Box<Self>, NotMade> {
         let Collected { events, bytes, told, .. } = collected;
         let has_ended = matches!(events.last(), Some(Event::Finished { .. }));
         if !has_ended || told.is_some() || !can_be_whole(run, events.len(), *bytes) {
             return Err(NotMade::ForTheWriter);
         }
-        let (mut steps, mut at, mut reached) = (0, Duration::ZERO, None);
-        let text = write(shared, |lines, payloads, _| {
+        Self::make(run, shared, (events.len(), *bytes), |lines, payloads, _| {
+            let (mut steps, mut reached, mut at) = (0, None, Duration::ZERO);
             for (place, event) in events.iter().enumerate() {
                 if place > 0 {
                     lines.push(b'\n');
@@ -90,12 +99,9 @@ impl Whole {
                 }
                 at = at.max(event.at());
             }
-            Ok(())
-        })?;
-        let whole = Self::new(run, shared, text, events.len(), *bytes);
-        // Of those that are plain, the last can only say so.
-        let status = RunStatus::Succeeded;
-        Ok(Self { steps, at, status, ..whole }.reaching(reached))
+            // Of those that are plain, the last can only say so.
+            Ok(End { steps, reached, at, status: RunStatus::Succeeded, error: None })
+        })
     }
 
     /// The same for events as they are stored.
@@ -104,52 +110,77 @@ impl Whole {
         shared: &Shared,
         events: &[StoredEvent],
         bytes: usize,
-    ) -> Result<Self, NotMade> {
+    ) -> Result<Box<Self>, NotMade> {
         let mut state = RunState::default();
-        let text = write(shared, |lines, payloads, masker| {
+        let noted = &mut state;
+        Self::make(run, shared, (events.len(), bytes), |lines, payloads, masker| {
             for (place, event) in events.iter().enumerate() {
                 if place > 0 {
                     lines.push(b'\n');
                 }
                 write_line(lines, event, payloads).map_err(|()| NotMade::ForTheWriter)?;
             }
-            state.note_all(0, events, masker);
-            Ok(())
-        })?;
-        let whole = Self::new(run, shared, text, events.len(), bytes);
-        let RunState { steps, at, ref reached, .. } = state;
-        let (status, error) = (state.status(), state.error);
-        let reached = reached.as_ref().map(|(step, node)| (*step, &**node));
-        Ok(Self { steps, at, status, error, ..whole }.reaching(reached))
+            noted.note_all(0, events, masker);
+            let (error, status) = (noted.error.take(), noted.status());
+            let RunState { steps, at, reached, .. } = noted;
+            let reached = reached.as_ref().map(|(step, node)| (*step, &**node));
+            Ok(End { steps: *steps, reached, at: *at, status, error })
+        })
     }
 
-    fn new(run: &Arc<Live>, shared: &Shared, text: Vec<u8>, count: usize, bytes: usize) -> Self {
-        let NewRun { id, started, origin, .. } = &run.new;
-        Self {
-            run: Arc::clone(run),
-            id: *id,
-            occasion: shared.occasions.of(&run.new),
-            started: *started,
-            is_particular: origin.is_particular(),
-            count,
-            bytes,
-            lines: text.len(),
-            text,
-            steps: 0,
-            reached: None,
-            at: Duration::ZERO,
-            status: RunStatus::Running,
-            error: None,
-        }
-    }
-
-    /// The same after it came to a node.
-    fn reaching(mut self, reached: Option<(StepId, &str)>) -> Self {
-        if let Some((step, node)) = reached {
-            self.reached = Some(step);
-            self.text.extend_from_slice(node.as_bytes());
-        }
-        self
+    /// Makes so many events, which hold so many bytes, into what is written.
+    ///
+    /// What the writer has read is slow to change where it has another cache. So that memory is asked
+    /// for before it is needed, lines are made somewhere else, bit by bit, and put there at once.
+    fn make<'e>(
+        run: &Arc<Live>,
+        shared: &Shared,
+        (count, bytes): (usize, usize),
+        write: impl FnOnce(
+            &mut Vec<u8>,
+            &mut PayloadWriter<'_, Nowhere>,
+            &Masker,
+        ) -> Result<End<'e>, NotMade>,
+    ) -> Result<Box<Self>, NotMade> {
+        let masker = shared.masker();
+        let mut payloads = PayloadWriter::new(&shared.options, &masker, Nowhere);
+        let (mut whole, mut text) = (Box::new_uninit(), spare::take(&LINES));
+        fetch_to_write(slice::from_mut(&mut *whole));
+        fetch_to_write(text.spare_capacity_mut());
+        let mut draft = spare::take(&DRAFTS);
+        let made = match write(&mut draft, &mut payloads, &masker) {
+            Ok(end) => {
+                let lines = draft.len();
+                if let Some((_, node)) = end.reached {
+                    draft.extend_from_slice(node.as_bytes());
+                }
+                text.extend_from_slice(&draft);
+                let NewRun { id, started, origin, .. } = &run.new;
+                let made = Self {
+                    run: Arc::clone(run),
+                    id: *id,
+                    occasion: shared.occasions.of(&run.new),
+                    started: *started,
+                    is_particular: origin.is_particular(),
+                    count,
+                    bytes,
+                    text,
+                    lines,
+                    steps: end.steps,
+                    reached: end.reached.map(|(step, _)| step),
+                    at: end.at,
+                    status: end.status,
+                    error: end.error,
+                };
+                Ok(Box::write(whole, made))
+            }
+            Err(why) => {
+                spare::give_back(&LINES, text);
+                Err(why)
+            }
+        };
+        spare::give_back(&DRAFTS, draft);
+        made
     }
 
     /// The lines of its events.
@@ -186,25 +217,4 @@ impl Whole {
 /// Whether so many events of this size, of which the last ends the run, can be all of it.
 fn can_be_whole(run: &Live, events: usize, bytes: usize) -> bool {
     run.recorded() == 0 && !run.is_durable && bytes <= MAX_BYTES && (events as u64) < MAX_EVENTS
-}
-
-/// Writes lines into memory that was used for others.
-///
-/// What the writer has read is slow to change where it has another cache. So lines are made somewhere
-/// else, bit by bit, and put there at once.
-fn write(
-    shared: &Shared,
-    body: impl FnOnce(&mut Vec<u8>, &mut PayloadWriter<'_, Nowhere>, &Masker) -> Result<(), NotMade>,
-) -> Result<Vec<u8>, NotMade> {
-    let masker = shared.masker();
-    let mut payloads = PayloadWriter::new(&shared.options, &masker, Nowhere);
-    let mut draft = shared.drafts.take();
-    let made = body(&mut draft, &mut payloads, &masker).map(|()| {
-        let mut lines = shared.spare_lines.take();
-        lines.reserve(draft.len() + ROOM_FOR_A_NAME);
-        lines.extend_from_slice(&draft);
-        lines
-    });
-    shared.drafts.give_back(draft);
-    made
 }

@@ -85,7 +85,7 @@ async fn an_older_file_gets_what_it_lacks() {
 #[test]
 fn requests_of_an_older_file_are_kept() {
     let (dir, journal) = open(JournalOptions::default());
-    journal.note(named("first"));
+    journal.note(&named("first"));
     journal.close();
     let older = "ALTER TABLE questions DROP COLUMN sealed;
         ALTER TABLE runs DROP COLUMN occasion; DROP TABLE occasions;
@@ -108,7 +108,7 @@ fn requests_of_an_older_file_are_kept() {
     assert_eq!(id.as_deref(), Some("0192b1c2-d3e4-f506-1728-394a5b6c7d8e"));
     let journal = Journal::open(dir.path(), JournalOptions::default()).unwrap();
     assert_eq!(all(&journal), before);
-    journal.note(named("next"));
+    journal.note(&named("next"));
     journal.close();
     let after = all(&dir.open_read());
     assert_eq!((after.len(), after[0].no, &after[1..]), (3, 9, &before[..]));
@@ -207,7 +207,7 @@ fn a_store_that_does_not_keep_up_loses_requests_and_says_so() {
     while journal.status().lost_requests == 0 {
         assert!(Instant::now() < patience);
         for _ in 0..100 {
-            journal.note(named(&big));
+            journal.note(&named(&big));
         }
         std::thread::sleep(Duration::from_millis(20));
     }

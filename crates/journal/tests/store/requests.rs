@@ -60,8 +60,8 @@ fn a_request_is_read_as_it_was_noted() {
         run: Some(run),
         ..named("files__read")
     };
-    journal.note(full.clone());
-    journal.note(request("tools/list", None));
+    journal.note(&full);
+    journal.note(&request("tools/list", None));
     journal.close();
     let journal = dir.open_read();
     let all = journal.requests(&any()).unwrap();
@@ -85,19 +85,19 @@ fn every_filter_leaves_what_fits() {
     let now = SystemTime::now();
     let token =
         |id: &str, name: &str| Some(RequestToken { id: id.into(), name: Some(name.into()) });
-    journal.note(Request { at: now - Duration::from_hours(2), ..named("old") });
-    journal.note(Request { token: token("1", "ci"), ..named("files__read") });
-    journal.note(Request {
+    journal.note(&Request { at: now - Duration::from_hours(2), ..named("old") });
+    journal.note(&Request { token: token("1", "ci"), ..named("files__read") });
+    journal.note(&Request {
         token: token("2", "me"),
         status: RequestStatus::ToolError,
         ..named("a[b]")
     });
-    journal.note(Request {
+    journal.note(&Request {
         duration: Duration::from_secs(3),
         server: Some("s".into()),
         ..named("slow")
     });
-    journal.note(request("prompts/get", Some("greet")));
+    journal.note(&request("prompts/get", Some("greet")));
     names(&journal, &any(), 5);
     let hour = Some(now - Duration::from_hours(1));
     let text = |text: &str| Some(text.to_owned());
@@ -129,8 +129,8 @@ fn secrets_are_masked_and_texts_are_cut() {
     let redaction = Redaction { secrets: vec!["hunter2hunter2".to_owned()], fields: vec![] };
     let (dir, journal) = open(JournalOptions { redaction, ..JournalOptions::default() });
     let long = format!("file:///{}hunter2hunter2", "é".repeat(250));
-    journal.note(named("file:///hunter2hunter2/x"));
-    journal.note(named(&long));
+    journal.note(&named("file:///hunter2hunter2/x"));
+    journal.note(&named(&long));
     let kept = names(&journal, &any(), 2);
     assert_eq!(kept[1], "file:///[redacted]/x");
     assert!(kept[0].len() <= 512 && kept[0].starts_with("file:///éé"), "{}", kept[0]);
@@ -150,7 +150,7 @@ async fn the_oldest_requests_are_forgotten() {
         for number in 0..20_u32 {
             let age = Duration::from_mins(u64::from(10 * (19 - number) + 1));
             let name = number.to_string();
-            journal.note(Request { at: SystemTime::now() - age, ..named(&name) });
+            journal.note(&Request { at: SystemTime::now() - age, ..named(&name) });
         }
         keep(&journal, new_run("t"), &short_run("t", &Value::Null)).await;
         let kept = names(&journal, &any(), left);
@@ -163,7 +163,7 @@ fn many_share_a_row_and_are_read_one_by_one() {
     let (home, journal) = open(JournalOptions::default());
     for number in 0..500 {
         let server = (number % 100 == 7).then(|| "rare".into());
-        journal.note(Request { server, ..named(&number.to_string()) });
+        journal.note(&Request { server, ..named(&number.to_string()) });
     }
     journal.close();
     assert!(home.count("request_log") < 100, "{}", home.count("request_log"));

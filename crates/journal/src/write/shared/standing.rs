@@ -17,8 +17,8 @@ impl Shared {
         run.wake();
     }
 
-    pub(crate) fn count_lost_request(&self) {
-        self.lost_requests.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn count_lost_requests(&self, requests: u64) {
+        self.lost_requests.fetch_add(requests, Ordering::Relaxed);
     }
 
     pub(crate) fn count_late(&self) {
