@@ -17,7 +17,6 @@ use crate::clock::Clock;
 use crate::debugging::Debugging;
 use crate::durable::Durably;
 use crate::ending;
-use crate::lines;
 use crate::live::{Entered, LiveRuns, Standing, Visit};
 use crate::runtime::Ended;
 use crate::watch::Watchers;
@@ -262,7 +261,6 @@ impl Drive<'_> {
             let mut happened = mem::take(&mut self.happened);
             self.run.take_events_into(&mut happened);
             for event in &happened {
-                lines::write(event);
                 self.watchers.show(event);
             }
             self.watchers.record(&mut happened);

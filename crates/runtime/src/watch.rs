@@ -4,7 +4,7 @@ use std::time::Duration;
 use mcpgraph_engine::{Event, StepId};
 use mcpgraph_journal::{RunRecorder, TraceContext};
 
-use crate::{Caller, RunObserver};
+use crate::{Caller, RunObserver, lines};
 
 /// Everyone who sees a run: its record, observers, and whoever asked for it.
 pub(crate) struct Watchers {
@@ -39,9 +39,12 @@ impl Watchers {
     }
 
     /// Shows an event to everyone who does not keep it. The caller is told what is in the record
-    /// already, so that a step somebody has heard of is never lost.
+    /// already, so that a step somebody has heard of is never lost. The log has every line once.
     pub(crate) fn show(&mut self, event: &Event) {
         let is_again = self.is_told_again(event);
+        if !is_again {
+            lines::write(event);
+        }
         for observer in &mut self.observers {
             if is_again {
                 observer.told_again(event);
@@ -124,8 +127,11 @@ impl Watchers {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use mcpgraph_value::Value;
     use parking_lot::Mutex;
+    use tracing::{Metadata, Subscriber, span};
 
     use super::*;
     use crate::caller::Silent;
@@ -173,5 +179,43 @@ mod tests {
         happens(&mut watchers, &[1, 2]);
         happens(&mut watchers, &[2]);
         assert_eq!(*noted.lock(), [(0, true), (1, false), (2, true), (2, false)]);
+    }
+
+    /// Counts the lines of the log.
+    struct Lines(Arc<AtomicUsize>);
+
+    impl Subscriber for Lines {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+            span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+        fn event(&self, _: &tracing::Event<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn enter(&self, _: &span::Id) {}
+
+        fn exit(&self, _: &span::Id) {}
+    }
+
+    #[test]
+    fn the_log_has_a_line_once() {
+        let count = Arc::<AtomicUsize>::default();
+        let _logged = tracing::subscriber::set_default(Lines(Arc::clone(&count)));
+        let mut watchers = Watchers::new(Vec::new(), None, Arc::new(Silent));
+        let ended = Event::Finished { outcome: Ok(Value::Null), at: Duration::ZERO };
+        watchers.told_before = 1;
+        watchers.show(&ended);
+        assert_eq!(count.load(Ordering::Relaxed), 0, "an earlier execution told of it");
+        watchers.show(&ended);
+        assert_eq!(count.load(Ordering::Relaxed), 1);
     }
 }
