@@ -205,10 +205,12 @@ codes! {
     WORKFLOW_UNKNOWN = "MG0570", "There is no such workflow or hook module";
     HOOK_MODULE_IN_USE = "MG0571", "A hook module is in use";
     WORKFLOW_INVALID = "MG0572", "A workflow that is stored cannot be used";
+    WORKFLOW_AROUND_NOTHING = "MG0573", "A workflow is put around the calls of no server";
 
     // MG06xx: routing and access.
     NAME_COLLISION = "MG0600", "Clients would see one name for two tools";
     SECRET_UNREADABLE = "MG0601", "A secret cannot be read from its file";
+    EXPOSED_UNKNOWN = "MG0602", "A server has no tool or argument of a name under `expose`";
     TOKEN_REFUSED = "MG0610", "A request shows no valid token";
     TOO_MANY_REQUESTS = "MG0611", "A token makes more requests than it may";
 

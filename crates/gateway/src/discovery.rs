@@ -71,7 +71,7 @@ pub(crate) fn tools() -> [Raw; 2] {
 
 /// The answer of `find_tools`.
 pub(crate) fn find(listed: &Listed, arguments: &Value) -> Result<Raw, RpcError> {
-    let Listed { items, left_out } = listed;
+    let Listed { items, left_out, .. } = listed;
     let query = arguments.get("query").and_then(Value::as_str);
     let query = query.ok_or_else(|| RpcError::invalid_params("`query` must be a text"))?;
     let limit = match arguments.get("limit") {

@@ -165,13 +165,13 @@ impl Gateway {
             tools.extend(discovery::tools());
             return listing::result(Kind::Tools, &tools, &[]);
         }
-        let Listed { items, left_out } = self.seen(view, Kind::Tools).await;
+        let Listed { items, left_out, .. } = self.seen(view, Kind::Tools).await;
         tools.extend(items.into_iter().map(|item| item.raw));
         listing::result(Kind::Tools, &tools, &left_out)
     }
 
     async fn list(&self, view: &View, kind: Kind) -> Raw {
-        let Listed { items, left_out } = self.seen(view, kind).await;
+        let Listed { items, left_out, .. } = self.seen(view, kind).await;
         let items: Vec<Raw> = items.into_iter().map(|item| item.raw).collect();
         listing::result(kind, &items, &left_out)
     }

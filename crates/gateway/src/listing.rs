@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::time::error::Elapsed;
 
+use crate::missing::Missing;
 use crate::names::Exposed;
 use crate::view::View;
 use crate::{Offer, adapt};
@@ -53,6 +54,8 @@ pub(crate) struct Item {
 pub(crate) struct Listed {
     pub(crate) items: Vec<Item>,
     pub(crate) left_out: Vec<LeftOut>,
+    /// What the file says about tools that are not there.
+    pub(crate) missing: Vec<Missing>,
 }
 
 /// A server that is missing from a list.
@@ -109,9 +112,10 @@ pub(crate) struct Told<'a> {
 pub(crate) async fn items(upstreams: &Upstreams, view: &View, kind: Kind) -> Listed {
     let mut lists = each(upstreams, &view.offer, kind, view.exposed(kind));
     let mut all = Listed::default();
-    while let Some(Told { listed: Listed { items, left_out }, .. }) = lists.next().await {
+    while let Some(Told { listed: Listed { items, left_out, missing }, .. }) = lists.next().await {
         all.items.extend(items);
         all.left_out.extend(left_out);
+        all.missing.extend(missing);
     }
     all
 }
@@ -151,15 +155,20 @@ fn listed(
         Ok(Ok(items)) => {
             let shown =
                 items.iter().filter(|item| kind != Kind::Tools || !exposed.is_hidden(&item.name));
+            let missing = if kind == Kind::Tools {
+                Missing::among(&exposed.server, exposed.adapted(), &items)
+            } else {
+                Vec::new()
+            };
             let items = shown.map(|item| offered(exposed, kind, item)).collect();
-            return Listed { items, left_out: Vec::new() };
+            return Listed { items, left_out: Vec::new(), missing };
         }
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("no answer within {} s", patience.as_secs()),
     };
     let server = exposed.server.clone();
     tracing::warn!(server, error, "left out of {}", kind.member());
-    Listed { items: Vec::new(), left_out: vec![LeftOut { server, error }] }
+    Listed { left_out: vec![LeftOut { server, error }], ..Listed::default() }
 }
 
 impl Late {

@@ -38,6 +38,11 @@ impl Exposed {
         Self { server: server.to_owned(), prefix: expose.prefix, tools, renamed }
     }
 
+    /// The tools that are offered in another way.
+    pub(crate) fn adapted(&self) -> impl Iterator<Item = &ExposedTool> {
+        self.tools.values()
+    }
+
     /// What is different about a tool, by the server's name for it.
     pub(crate) fn tool(&self, name: &str) -> Option<&ExposedTool> {
         self.tools.get(name)

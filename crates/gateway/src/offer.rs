@@ -13,6 +13,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::listing::Late;
+use crate::missing::Missing;
 use crate::names::{Collision, Exposed};
 
 /// What is offered to clients; replaced as a whole when the files change.
@@ -29,6 +30,8 @@ pub struct Offer {
     pub(crate) late: Late,
     /// The collisions of names that were told of.
     pub(crate) told: Mutex<HashSet<Collision>>,
+    /// What was told to be missing of what the file says about tools.
+    pub(crate) missed: Mutex<HashSet<Missing>>,
     /// The tools that may ask people.
     pub(crate) asking: HashSet<Arc<str>>,
     pub(crate) header_parameters: HashMap<Arc<str>, Arc<[HeaderParameter]>>,
@@ -66,6 +69,7 @@ impl Offer {
             discovers: false,
             late: Late::default(),
             told: Mutex::default(),
+            missed: Mutex::default(),
             asking,
             header_parameters,
         }

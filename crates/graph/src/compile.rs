@@ -40,6 +40,7 @@ pub fn compile(file: &GraphFile) -> (Option<Graph>, Diagnostics) {
         file.tools.iter().map(|tool| compile_tool(file, tool, &durable, &mut report)).collect();
     workflow::check_ids(file, &mut report);
     workflow::check_modules(file, &mut report);
+    workflow::check_servers(file, &mut report);
     let workflows: Vec<Option<Workflow>> = file
         .workflows
         .iter()

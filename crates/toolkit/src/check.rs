@@ -4,21 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use mcpgraph_config::model::{ArgValue, GraphFile, Mcp, NodeDef, NodeKind, Origin};
+use mcpgraph_config::model::{GraphFile, Mcp, Origin};
 use mcpgraph_diagnostics::codes::{self, Code};
-use mcpgraph_diagnostics::suggest::did_you_mean;
-use mcpgraph_upstream::{ToolInfo, Upstreams};
-use mcpgraph_value::Value;
+use mcpgraph_upstream::Upstreams;
 use serde_json::json;
 
 use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
+use crate::calls::{Part, Unfit, collect, token, unfit};
 use crate::definition::{Proposed, problems, propose};
 use crate::discover;
 use crate::toolkit::Toolkit;
-
-/// How many names a message lists.
-const MAX_NAMES: usize = 30;
 
 /// `validateGraphTool`.
 pub(crate) async fn validate(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
@@ -98,7 +94,9 @@ async fn upstream_problems(
     for (server, tools) in join_all(listed).await {
         for (pointer, mcp) in calls().filter(|(_, mcp)| *mcp.server == *server) {
             match &tools {
-                Ok(tools) => check_call(pointer, mcp, tools, &mut found),
+                Ok(tools) => {
+                    found.extend(unfit(mcp, tools).into_iter().map(|it| shown(pointer, it)));
+                }
                 Err(why) => found.push(problem(
                     codes::CALL_UNCHECKED,
                     "warning",
@@ -112,86 +110,15 @@ async fn upstream_problems(
     found
 }
 
-/// The `mcp` nodes, inside other nodes too, with pointers into the definition.
-fn collect<'f>(nodes: &'f [NodeDef], at: &str, found: &mut Vec<(String, &'f Mcp)>) {
-    for (index, node) in nodes.iter().enumerate() {
-        let at = format!("{at}/{index}");
-        match &node.kind {
-            NodeKind::Mcp(mcp) => found.push((at, mcp)),
-            NodeKind::Foreach(foreach) => collect(&foreach.body, &format!("{at}/body"), found),
-            NodeKind::Parallel(parallel) => {
-                for branch in &parallel.branches {
-                    let at = format!("{at}/branches/{}", token(&branch.name));
-                    collect(&branch.nodes, &at, found);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-fn check_call(pointer: &str, mcp: &Mcp, tools: &[ToolInfo], found: &mut Vec<serde_json::Value>) {
-    let Some(tool) = tools.iter().find(|tool| *tool.name == *mcp.tool) else {
-        let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-        let near = did_you_mean(&mcp.tool, names.iter().copied());
-        found.push(problem(
-            codes::CALL_TOOL_UNKNOWN,
-            "error",
-            format!("{pointer}/tool"),
-            format!("server `{}` has no tool `{}`", mcp.server, mcp.tool),
-            Some(near.unwrap_or_else(|| format!("its tools are {}", listed(&names)))),
-        ));
-        return;
+/// Something about the call at a pointer.
+fn shown(pointer: &str, unfit: Unfit<'_>) -> serde_json::Value {
+    let severity = if unfit.is_error { "error" } else { "warning" };
+    let part = match unfit.part {
+        Part::Tool => "tool".to_owned(),
+        Part::Arguments => "args".to_owned(),
+        Part::Argument(name) => format!("args/{}", token(name)),
     };
-    let Some(schema) = tool.value.get("inputSchema") else { return };
-    let given: Vec<&str> = match &mcp.args.value {
-        ArgValue::Object(members) => members.iter().map(|(key, _)| &**key).collect(),
-        ArgValue::Literal(Value::Object(members)) => members.keys().map(|key| &**key).collect(),
-        // What it will be is known only when it runs.
-        _ => return,
-    };
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let known: Vec<&str> =
-        properties.map(|all| all.keys().map(|key| &**key).collect()).unwrap_or_default();
-    let is_closed = schema.get("additionalProperties").and_then(Value::as_bool) == Some(false);
-    for name in given.iter().filter(|name| properties.is_some() && !known.contains(name)) {
-        let near = did_you_mean(name, known.iter().copied());
-        // What a schema lets pass is not refused here, even if it looks like a slip.
-        let severity = if is_closed { "error" } else { "warning" };
-        found.push(problem(
-            codes::CALL_ARGUMENT_UNKNOWN,
-            severity,
-            format!("{pointer}/args/{}", token(name)),
-            format!("`{}` of server `{}` has no argument `{name}`", mcp.tool, mcp.server),
-            Some(near.unwrap_or_else(|| format!("its arguments are {}", listed(&known)))),
-        ));
-    }
-    let required = schema.get("required").and_then(Value::as_array);
-    for name in required.into_iter().flat_map(|names| names.iter()).filter_map(Value::as_str) {
-        if !given.contains(&name) {
-            found.push(problem(
-                codes::CALL_ARGUMENT_MISSING,
-                "error",
-                format!("{pointer}/args"),
-                format!("`{}` of server `{}` needs the argument `{name}`", mcp.tool, mcp.server),
-                Some(format!("add `{name}` to `args`; `getMcpServerTool` gives its schema")),
-            ));
-        }
-    }
-}
-
-/// A key as RFC 6901 writes it.
-pub(crate) fn token(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
-}
-
-fn listed(names: &[&str]) -> String {
-    let mut shown: Vec<String> =
-        names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
-    if names.len() > MAX_NAMES {
-        shown.push(format!("{} more", names.len() - MAX_NAMES));
-    }
-    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+    problem(unfit.code, severity, format!("{pointer}/{part}"), unfit.message, Some(unfit.hint))
 }
 
 fn problem(

@@ -11,6 +11,7 @@ mod arguments;
 mod asking;
 mod attended;
 mod breakpoints;
+mod calls;
 mod change;
 mod check;
 mod debug;
@@ -26,6 +27,7 @@ mod toolkit;
 mod tools;
 
 pub use breakpoints::{misplaced, reachable_nodes};
+pub use calls::check_calls;
 pub use definition::{definitions, nodes};
 pub use documents::{Documents, Loaded, NotSaved};
 pub use expressions::{try_jsonata, try_logic};

@@ -22,7 +22,7 @@ use crate::documents::Loaded;
 use crate::expressions::{self, TriedScope, failed};
 use crate::steps::Steps;
 use crate::toolkit::Toolkit;
-use crate::{check, discover};
+use crate::{calls, check, discover};
 
 /// A tool that can be run, and the definitions of its file, its own first.
 pub(crate) struct Runnable {
@@ -210,7 +210,7 @@ fn evaluated(template: &Template, scope: &Arc<dyn Scope>, env: &Env) -> Result<V
 
 /// Says which argument an error is of.
 fn at_argument(mut error: ExprError, name: Option<&str>) -> ExprError {
-    let name = name.map(|name| format!("/{}", check::token(name))).unwrap_or_default();
+    let name = name.map(|name| format!("/{}", calls::token(name))).unwrap_or_default();
     error.pointer = Some(format!("/args{name}").into());
     error
 }

@@ -4,7 +4,7 @@
 mod events;
 mod starting;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -254,15 +254,17 @@ impl Server {
         struct Capability {
             list_changed: Option<bool>,
         }
-        serde_json::from_str::<std::collections::HashMap<String, Raw>>(
-            connection.capabilities().get(),
-        )
-        .ok()
-        .and_then(|capabilities| {
-            serde_json::from_str::<Capability>(capabilities.get(capability)?.get()).ok()
-        })
-        .and_then(|capability| capability.list_changed)
-        .unwrap_or_default()
+        Self::capability(connection, capability)
+            .and_then(|found| serde_json::from_str::<Capability>(found.get()).ok())
+            .and_then(|capability| capability.list_changed)
+            .unwrap_or_default()
+    }
+
+    /// What the server says of this part of it; none if it does not have it.
+    pub(crate) fn capability(connection: &Connection, name: &str) -> Option<Raw> {
+        let all: HashMap<String, Raw> =
+            serde_json::from_str(connection.capabilities().get()).ok()?;
+        all.get(name).cloned()
     }
 
     fn tell(&self, what: Changed) {

@@ -317,10 +317,22 @@ impl Upstreams {
         }
         let connection = server.reach().await?;
         let changes = listing.changes();
+        if kind != Kind::Tools && Server::capability(&connection, kind.capability()).is_none() {
+            // It says that it has none. Asked all the same it would refuse, as if it had failed.
+            let none = Arc::default();
+            listing.keep(Arc::clone(&none), None, changes);
+            return Ok(none);
+        }
         // A list is for all who ask, and why there is none is logged.
-        let (mut items, ttl) = read_pages(server, kind)
-            .await
-            .map_err(|error| error.hidden(|text| connection.hide(text)))?;
+        let (mut items, ttl) = match read_pages(server, kind).await {
+            // Servers with resources need not have templates, and there is no capability for them.
+            Err(UpstreamError::Protocol { error, .. })
+                if kind == Kind::Templates && error.code == code::METHOD_NOT_FOUND =>
+            {
+                (Vec::new(), None)
+            }
+            read => read.map_err(|error| error.hidden(|text| connection.hide(text)))?,
+        };
         if kind == Kind::Tools && connection.is_http() && connection.era() == Era::Modern {
             items.retain(|tool| has_valid_headers(tool, &connection));
         }

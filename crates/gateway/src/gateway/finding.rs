@@ -17,7 +17,8 @@ impl Gateway {
     /// What a client may see of exposed servers. Of several with one name or URI the first is
     /// offered, and the graph's own come before all; that there are others is told once.
     pub(super) async fn seen(&self, view: &View, kind: Kind) -> Listed {
-        let Listed { mut items, left_out } = listing::items(&self.upstreams, view, kind).await;
+        let Listed { mut items, left_out, missing } =
+            listing::items(&self.upstreams, view, kind).await;
         let mut own = HashSet::new();
         if kind == Kind::Tools {
             self.shown.note(view.exposed(kind), &items);
@@ -34,10 +35,16 @@ impl Gateway {
                 tell(&collision);
             }
         }
-        Listed { items, left_out }
+        for missing in &missing {
+            if view.offer.missed.lock().insert(missing.clone()) {
+                missing.tell();
+            }
+        }
+        Listed { items, left_out, missing }
     }
 
-    /// Looks at the names of all tools, so that those who start the server see what collides.
+    /// Looks at the names of all tools, so that those who start the server see what collides and what
+    /// is missing.
     pub async fn check_names(&self) {
         let offer = self.offer.load_full();
         if !offer.exposed.is_empty() {

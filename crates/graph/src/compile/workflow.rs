@@ -12,7 +12,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcpgraph_config::Text;
-use mcpgraph_config::model::{GraphFile, WorkflowDef, WorkflowNodeDef, WorkflowNodeKind};
+use mcpgraph_config::model::{
+    Around, GraphFile, ServerDef, WorkflowDef, WorkflowNodeDef, WorkflowNodeKind,
+};
+use mcpgraph_diagnostics::suggest::did_you_mean;
 use mcpgraph_diagnostics::{Diagnostic, Span, codes};
 use mcpgraph_value::{Map, Value};
 
@@ -23,6 +26,7 @@ use super::body::{Compiler, ERROR, Place};
 use super::reads::Names;
 use super::report::Report;
 use super::{limits, one_of};
+use crate::glob::fits_any;
 use crate::{Body, Digest, Kind, Match, Node, NodeIx, Schema, Tool, Workflow};
 
 /// What expressions and scripts read besides the outputs of nodes.
@@ -43,6 +47,42 @@ pub(super) fn check_ids(file: &GraphFile, report: &mut Report) {
                 .hint("a workflow without an `id` has its name as one"),
             );
         }
+    }
+}
+
+/// Warns of workflows for a server whose calls go through none: one that is not there, or that no
+/// client reaches. A guard that is around nothing looks as if it guarded.
+pub(super) fn check_servers(file: &GraphFile, report: &mut Report) {
+    if file.servers.is_empty() {
+        // They are in a file of their own, or those of whoever serves what is in the store.
+        return;
+    }
+    let offered = |server: &&ServerDef| !server.disabled && server.expose.is_some();
+    let offered: Vec<&str> = file.servers.iter().filter(offered).map(|it| &*it.name).collect();
+    for workflow in file.workflows.iter().filter(|workflow| workflow.around == Around::Call) {
+        let Some(pattern) = &workflow.only.server else { continue };
+        if offered.iter().any(|name| fits_any(pattern, name)) {
+            continue;
+        }
+        let known = file.servers.iter().find(|server| fits_any(pattern, &server.name));
+        let hint = match known {
+            Some(server) if server.disabled => format!("server `{}` is disabled", server.name),
+            Some(server) => format!(
+                "calls that nodes make do not go through workflows: `{}` needs `expose`",
+                server.name
+            ),
+            None => did_you_mean(pattern, file.servers.iter().map(|server| &*server.name))
+                .unwrap_or_else(|| "leave `server` out for the calls of all".to_owned()),
+        };
+        let message = format!(
+            "workflow `{}` is around nothing: no server that is offered to clients fits `{pattern}`",
+            workflow.name
+        );
+        report.push(
+            Diagnostic::warning(codes::WORKFLOW_AROUND_NOTHING, message)
+                .at(&file.source, pattern.span(), "")
+                .hint(hint),
+        );
     }
 }
 

@@ -4,10 +4,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use mcpgraph_config::model::{BackendDef, BackendKind, GraphFile};
 use mcpgraph_diagnostics::{Colour, printable, to_terminal};
+use mcpgraph_gateway::Missing;
 use mcpgraph_journal::{Examined, JournalError};
 use mcpgraph_mcp::version::Version;
 use mcpgraph_runtime::Instruments;
+use mcpgraph_toolkit::check_calls;
+use mcpgraph_upstream::ToolInfo;
 use serde_json::json;
 
 use super::args::{DoctorArgs, HistoryArgs};
@@ -190,10 +194,11 @@ fn served(files: &Files) -> anyhow::Result<Vec<Check>> {
     let (tools, warnings) = (count(graph.tools.len(), "tool"), count(warnings, "warning"));
     let check = Check::fine("file", format!("{name}: {tools}, {warnings}"));
     let mut checks = vec![check];
+    checks.extend(file.backends.iter().filter_map(backend));
     checks.extend(block_on(Threads::One, async {
-        let product = McpGraph::new(file, graph, Instruments::default());
+        let product = McpGraph::new(file.clone(), graph, Instruments::default());
         let servers = product.upstreams().names();
-        let looks = servers.iter().map(|server| look(&product, server));
+        let looks = servers.iter().map(|server| look(&product, &file, server));
         let checks = futures_util::future::join_all(looks).await;
         product.close().await;
         Ok(checks)
@@ -201,17 +206,36 @@ fn served(files: &Files) -> anyhow::Result<Vec<Check>> {
     Ok(checks)
 }
 
-/// Whether a server can be started, and answers.
-async fn look(product: &McpGraph, server: &str) -> Check {
+/// Whether a backend's file or folder is there; none of a backend that has neither.
+fn backend(def: &BackendDef) -> Option<Check> {
+    let (path, is_there): (_, fn(&Path) -> bool) = match &def.kind {
+        BackendKind::Sqlite { path, .. } => (path, Path::is_file),
+        BackendKind::Process { cwd: Some(cwd), .. } => (cwd, Path::is_dir),
+        _ => return None,
+    };
+    let path = Path::new(&path.value);
+    let name = format!("backend {}", def.name);
+    if is_there(path) {
+        return Some(Check::fine(&name, path.display().to_string()));
+    }
+    let todo = "name one that is there: a path is relative to the folder mcpgraph is started in, \
+                and `${GRAPH_DIR}` is the folder of the file";
+    let found = format!("{} is not there", path.display());
+    Some(Check::fine(&name, found).but(Verdict::Wrong, todo))
+}
+
+/// Whether a server can be started, answers, and has what the file says of it.
+async fn look(product: &McpGraph, file: &GraphFile, server: &str) -> Check {
     let name = format!("server {server}");
     let asked = tokio::time::timeout(SERVER_PATIENCE, async {
         let connection = product.upstreams().connection(server).await?;
         let tools = product.upstreams().list_tools(server).await?;
-        Ok::<_, mcpgraph_upstream::UpstreamError>((connection.version(), tools.len()))
+        Ok::<_, mcpgraph_upstream::UpstreamError>((connection.version(), tools))
     });
     match asked.await {
         Ok(Ok((version, tools))) => {
-            Check::fine(&name, format!("speaks MCP {version}, has {}", count(tools, "tool")))
+            let found = format!("speaks MCP {version}, has {}", count(tools.len(), "tool"));
+            compared(Check::fine(&name, found), file, server, &tools)
         }
         Ok(Err(error)) => Check::fine(&name, error.to_string()).but(Verdict::Wrong, error.hint()),
         Err(_) => {
@@ -220,6 +244,27 @@ async fn look(product: &McpGraph, server: &str) -> Check {
             Check::fine(&name, found).but(Verdict::Wrong, todo)
         }
     }
+}
+
+/// What the file says of a server that answers, compared with its tools.
+fn compared(check: Check, file: &GraphFile, server: &str, tools: &[ToolInfo]) -> Check {
+    let calls = check_calls(file, server, tools);
+    let hidden: Vec<Missing> =
+        file.server(server).map(|def| Missing::of(def, tools)).unwrap_or_default();
+    if calls.is_empty() && hidden.is_empty() {
+        return check;
+    }
+    let mut found = check.found;
+    for missing in &hidden {
+        // Writing to a text does not fail.
+        write!(found, "\n{missing}").unwrap_or_default();
+    }
+    write!(found, "\n{}", to_terminal(&calls, Colour::Plain)).unwrap_or_default();
+    let is_wrong = calls.has_errors();
+    Check { found, ..check }.but(
+        if is_wrong { Verdict::Wrong } else { Verdict::Doubtful },
+        "correct the names in the file; its own lists are in the studio, under Upstreams",
+    )
 }
 
 fn text(checks: &[Check]) -> String {

@@ -71,3 +71,50 @@ fn what_is_wrong_is_said_with_what_to_do() {
     assert!(said.contains("wrong     file"), "{said}");
     assert!(said.contains("→ mend what is said"), "{said}");
 }
+
+/// Names that only the server knows, and files that only the disk does.
+#[test]
+fn names_that_servers_do_not_have_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("graph.yaml");
+    let text = r#"
+server: { name: slips, version: "1" }
+mcpServers:
+  demo:
+    command: "${MCPGRAPH_BIN}"
+    args: [demo-server]
+    expose: { tools: { list_directry: { hide: true } } }
+backends:
+  shop: { sqlite: { path: "${GRAPH_DIR}/shop.db" } }
+tools:
+  - name: list
+    description: Lists
+    inputSchema: { type: object }
+    nodes:
+      - { id: entry, type: entry, next: look }
+      - { id: look, type: mcp, server: demo, tool: list_directory, args: { pth: "." }, next: other }
+      - { id: other, type: mcp, server: demo, tool: lst_directory, args: {}, next: exit }
+      - { id: exit, type: exit }
+"#;
+    fs::write(&file, text).unwrap();
+    let data = folder.path().join("data");
+    let (exit, checks) =
+        examined(&["-g", file.to_str().unwrap(), "--data", data.to_str().unwrap()]);
+    assert_eq!(exit, Some(1), "{checks:?}");
+    let server = check(&checks, "server demo");
+    assert_eq!(server["status"], "wrong", "{server}");
+    let found = server["found"].as_str().unwrap();
+    for said in [
+        "`expose.tools` of server `demo` names `list_directry`",
+        "did you mean `list_directory`?",
+        "has no tool `lst_directory`",
+        "has no argument `pth`",
+        "needs the argument `path`",
+        "graph.yaml:17",
+    ] {
+        assert!(found.contains(said), "{said}: {found}");
+    }
+    let backend = check(&checks, "backend shop");
+    assert_eq!(backend["status"], "wrong", "{backend}");
+    assert!(backend["todo"].as_str().unwrap().contains("GRAPH_DIR"), "{backend}");
+}

@@ -40,6 +40,18 @@ async fn a_new_process_has_new_lists() {
 }
 
 #[tokio::test]
+async fn what_a_server_does_not_have_is_not_asked_for() {
+    let log = Log::new();
+    let Some(spec) = misbehaving(&["--record", &log.argument()]) else { return };
+    let upstreams = upstreams([("s", spec)]);
+    // It says of itself that it has tools and resources.
+    assert!(upstreams.list_prompts("s").await.unwrap().is_empty());
+    assert!(log.messages("prompts/list").is_empty());
+    upstreams.list_tools("s").await.unwrap();
+    assert!(!log.messages("tools/list").is_empty());
+}
+
+#[tokio::test]
 async fn what_is_no_tool_is_left_out() {
     let Some(spec) = misbehaving(&["--on-list", "odd"]) else { return };
     let tools = upstreams([("s", spec)]).list_tools("s").await.unwrap();
