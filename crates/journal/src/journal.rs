@@ -43,9 +43,8 @@ pub struct Journal {
     listening: Option<Listening>,
     /// Where the file is that is written; none where nothing is written, or not to a file.
     whereabouts: Option<Whereabouts>,
-    /// Hears of the end of the writer, behind a lock so that threads can share the journal; none
-    /// where nothing is written.
-    writer: Option<Mutex<Receiver<()>>>,
+    /// Hears of the end of the writer; none where nothing is written, or not any more.
+    writer: Mutex<Option<Receiver<()>>>,
     /// A connection for what durable runs keep; none before the first of them.
     pub(crate) shelf: Mutex<Option<Connection>>,
     /// What texts are sealed with, as it was read last.
@@ -130,7 +129,7 @@ impl Journal {
             })
             .map_err(failed)?;
         let listening = listen(&store, &shared);
-        let (readers, writer) = (Mutex::default(), Some(Mutex::new(end)));
+        let (readers, writer) = (Mutex::default(), Mutex::new(Some(end)));
         let journal = Self {
             store,
             shared,
@@ -177,7 +176,7 @@ impl Journal {
             name: Arc::from(""),
             listening,
             whereabouts: None,
-            writer: None,
+            writer: Mutex::default(),
             shelf: Mutex::default(),
             seals: Mutex::default(),
         })
@@ -246,6 +245,23 @@ impl Journal {
         drop(self);
     }
 
+    /// The same, whoever else still has the journal: what they record from now on is lost. A process
+    /// that ends calls this, because a task that is never dropped would keep what was recorded from
+    /// being written, or said to be lost.
+    pub fn end(&self) {
+        self.shared.close();
+        let Some(end) = self.writer.lock().take() else { return };
+        if end.recv_timeout(self.shared.options.wait).is_err() {
+            let status = self.shared.status();
+            let (events, error) = (status.queued_events, status.last_error.as_deref());
+            tracing::warn!(
+                events,
+                error,
+                "the record of the latest runs may not be complete: events are not written yet"
+            );
+        }
+    }
+
     /// Reads the file as it is at one moment.
     pub(crate) fn read<T>(
         &self,
@@ -269,18 +285,7 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         drop(self.listening.take());
-        self.shared.close();
-        if let Some(end) = &self.writer
-            && end.lock().recv_timeout(self.shared.options.wait).is_err()
-        {
-            let status = self.shared.status();
-            let (events, error) = (status.queued_events, status.last_error.as_deref());
-            tracing::warn!(
-                events,
-                error,
-                "the record of the latest runs may not be complete: events are not written yet"
-            );
-        }
+        self.end();
     }
 }
 

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use mcpgraph_journal::{
     Filter, JournalError, JournalOptions, MissingPart, Payload, Redaction, StoredEvent,
 };
@@ -77,7 +79,9 @@ async fn the_events_of_a_short_run_are_one_row() {
 /// A value that stands in several events, whole or as a part of others, is written once in a row.
 #[tokio::test]
 async fn payloads_that_come_again_come_back_as_they_were() {
-    let (_dir, journal) = open(JournalOptions::default());
+    // Ten megabytes take longer than a run waits where the machine does something else.
+    let wait = Duration::from_secs(30);
+    let (_dir, journal) = open(JournalOptions { wait, ..JournalOptions::default() });
     for long in [noise(1, 20), noise(2, 100), noise(3, 1500), noise(4, 5000), noise(5, 300_000)] {
         let inner = Value::array(vec![long.clone(), 1.into()]);
         let object = |members: Vec<(&str, Value)>| Value::object(Map::from_iter(members));

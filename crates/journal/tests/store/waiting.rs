@@ -1,5 +1,6 @@
 //! Runs that wait: for what they call, and for their record.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcpgraph_journal::JournalOptions;
@@ -50,6 +51,22 @@ async fn a_run_that_waited_for_a_moment_is_written_at_once() {
         }
     }
     panic!("no commit was quick enough");
+}
+
+/// A task that is never dropped may have the journal, too, when its process ends.
+#[test]
+fn what_is_queued_is_written_whoever_else_has_the_journal() {
+    let (dir, journal) = open(JournalOptions::default());
+    let journal = Arc::new(journal);
+    let another = Arc::clone(&journal);
+    let id = record(&journal, new_run("t"), &short_run("t", &Value::Null)).id();
+    journal.end();
+    let events = dir.open_read().events(id, 0, 10).unwrap();
+    assert_eq!(events.len(), 4);
+    // What comes after the end is counted, and nobody waits for it.
+    drop(record(&another, new_run("t"), &short_run("t", &Value::Null)));
+    assert_eq!((another.status().lost_events, another.status().lost_runs), (4, 1));
+    another.end();
 }
 
 /// One of those whose runs are in the file is woken and wakes the others. It may be one that went away

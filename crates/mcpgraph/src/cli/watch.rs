@@ -118,8 +118,13 @@ impl Watch {
         if let Some(traces) = &self.traces {
             traces.shutdown(FLUSH).await;
         }
-        // Dropping the record writes what is queued, which blocks as files do.
-        drop(tokio::task::spawn_blocking(move || drop(self.journal)).await);
+        // Writing what is queued blocks as files do.
+        let ended = tokio::task::spawn_blocking(move || {
+            if let Some(journal) = &self.journal {
+                journal.end();
+            }
+        });
+        drop(ended.await);
     }
 }
 
