@@ -50,7 +50,7 @@ pub(super) fn compare(
 }
 
 fn no_mock(unanswered: &Unanswered) -> Finding {
-    let MadeCall { node, target, args } = &unanswered.call;
+    let MadeCall { node, target, args, .. } = &unanswered.call;
     let args = shortened(&args.to_json(), SHOWN);
     let mut details = Vec::new();
     if !unanswered.answered.is_empty() {

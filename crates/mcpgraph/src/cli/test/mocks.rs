@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcpgraph_config::model;
-use mcpgraph_engine::{ErrorKind, RunError};
+use mcpgraph_engine::{ErrorKind, RunError, StepPath};
 use mcpgraph_graph::Target;
 use mcpgraph_runtime::{EffectCall, Effects};
 use mcpgraph_upstream::{NodeOutput, output_of};
@@ -20,6 +20,9 @@ pub(super) type Answers = HashMap<Arc<str>, Vec<Answer>>;
 pub(super) struct Answer {
     /// The arguments of the calls it is for; any if there are none.
     pub(super) args: Option<Value>,
+    /// The place of the step that was answered so, which is the same in every execution; none of
+    /// what a file says.
+    pub(super) at: Option<StepPath>,
     pub(super) reply: Reply,
 }
 
@@ -37,6 +40,7 @@ pub(super) struct MadeCall {
     /// What was called, such as `server.tool`.
     pub(super) target: String,
     pub(super) args: Value,
+    pub(super) at: StepPath,
 }
 
 /// A call that nothing answers.
@@ -98,9 +102,7 @@ impl Mocks {
     fn next(&self, call: &MadeCall) -> Option<Reply> {
         let mut layers = self.layers.lock();
         layers.iter_mut().find_map(|layer| {
-            [&*call.node, &call.target]
-                .into_iter()
-                .find_map(|of| layer.get_mut(of)?.next(&call.args))
+            [&*call.node, &call.target].into_iter().find_map(|of| layer.get_mut(of)?.next(call))
         })
     }
 
@@ -127,6 +129,7 @@ impl Effects for Mocks {
             node: Arc::clone(&call.call.node),
             target: call.call.target.to_string(),
             args: call.call.args.clone(),
+            at: call.call.path.clone(),
         };
         self.seen.lock().calls.push(made.clone());
         match (self.next(&made), &self.live) {
@@ -148,12 +151,15 @@ impl Queue {
         Self { answers: answers.to_vec(), used: vec![false; answers.len()], first: 0 }
     }
 
-    /// The first answer for these arguments that was not given yet, or else the last one for them.
-    fn next(&mut self, args: &Value) -> Option<Reply> {
-        let fits = |answer: &Answer| answer.args.as_ref().is_none_or(|wanted| wanted == args);
-        let unused = (self.first..self.answers.len())
-            .find(|index| !self.used[*index] && fits(&self.answers[*index]));
-        let index = match unused {
+    /// The first answer for these arguments that was not given yet, before others one at this place:
+    /// items of a body may make the same call and be answered otherwise. If all were given, the last.
+    fn next(&mut self, call: &MadeCall) -> Option<Reply> {
+        let fits = |answer: &Answer| answer.args.as_ref().is_none_or(|wanted| *wanted == call.args);
+        let is_here = |answer: &Answer| answer.at.as_ref() == Some(&call.at);
+        let mut unused = (self.first..self.answers.len())
+            .filter(|index| !self.used[*index] && fits(&self.answers[*index]));
+        let here = unused.clone().find(|index| is_here(&self.answers[*index]));
+        let index = match here.or_else(|| unused.next()) {
             Some(index) => index,
             None => self.answers.iter().rposition(fits)?,
         };
@@ -170,6 +176,7 @@ pub(super) fn answers(mocks: &[model::Mock]) -> Answers {
     let all = mocks.iter().map(|mock| {
         let answers = mock.answers.iter().map(|answer| Answer {
             args: answer.args.as_ref().map(|args| args.value().clone()),
+            at: None,
             reply: reply(&answer.reply),
         });
         (mock.of.to_arc(), answers.collect())
@@ -201,4 +208,31 @@ fn failure(error: &model::MockError) -> RunError {
     };
     let data = error.data.as_ref().map(|data| data.value().clone());
     RunError { data, ..RunError::new(kind, message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Items of a `foreach` call at once, and in any order.
+    #[test]
+    fn each_step_gets_the_answer_it_got_in_the_record() {
+        let at = |item: u32| StepPath::new(&[1, item, 0]);
+        let answer = |item: u32| Answer {
+            args: None,
+            at: Some(at(item)),
+            reply: Reply::Given(Ok(item.to_string().as_str().into())),
+        };
+        let mut queue = Queue::new(&[answer(0), answer(1), answer(2)]);
+        let mut next = |item: u32| {
+            let (node, target) = ("n".into(), "s.t".to_owned());
+            match queue.next(&MadeCall { node, target, args: Value::Null, at: at(item) }) {
+                Some(Reply::Given(Ok(value))) => value,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!([next(2), next(0)], ["2".into(), "0".into()]);
+        // A step that the record does not know gets what is left, and then the last.
+        assert_eq!([next(7), next(8)], ["1".into(), "2".into()]);
+    }
 }

@@ -97,8 +97,10 @@ pub(super) fn record(id: &str, args: &TestArgs, history: &HistoryArgs) -> anyhow
 fn refuse(outcomes: &[SuiteOutcome]) {
     output::say(&report(outcomes, TestFormat::Human));
     output::error(
-        "the test does not pass and was not written: the graph has changed since the run, or gives \
-         another result each time; --force writes it anyway",
+        "the test does not pass and was not written: the graph has changed since the run, gives \
+         another result each time, or calls something several times with equal arguments inside a \
+         `foreach` or `parallel`, whose answers a file cannot tell apart (a test with `run:` can); \
+         --force writes it anyway",
     );
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use mcpgraph_engine::{ErrorKind, Event, RunError, StepId};
+use mcpgraph_engine::{ErrorKind, Event, RunError, StepId, StepPath};
 use mcpgraph_graph::Target;
 use mcpgraph_journal::{Journal, JournalError};
 use mcpgraph_value::Value;
@@ -26,6 +26,7 @@ pub(super) struct Recording {
 /// What a step that calls was answered.
 struct Calling {
     node: Arc<str>,
+    at: StepPath,
     args: Option<Value>,
     replies: Vec<Reply>,
 }
@@ -81,10 +82,11 @@ fn answers(events: &[Event], is_cancelled: bool) -> Vec<(Arc<str>, Vec<Answer>)>
     let mut steps: BTreeMap<StepId, Calling> = BTreeMap::new();
     for event in events {
         match event {
-            Event::StepStarted { step, node, kind, input, .. } if Target::KINDS.contains(kind) => {
-                let calling =
-                    Calling { node: Arc::clone(node), args: input.clone(), replies: Vec::new() };
-                steps.insert(*step, calling);
+            Event::StepStarted { step, path, node, kind, input, .. }
+                if Target::KINDS.contains(kind) =>
+            {
+                let (node, at, args) = (Arc::clone(node), path.clone(), input.clone());
+                steps.insert(*step, Calling { node, at, args, replies: Vec::new() });
             }
             Event::StepFinished { step, output, .. } => {
                 if let Some(calling) = steps.get_mut(step) {
@@ -101,11 +103,12 @@ fn answers(events: &[Event], is_cancelled: bool) -> Vec<(Arc<str>, Vec<Answer>)>
     }
     let mut nodes: Vec<(Arc<str>, Vec<Answer>)> = Vec::new();
     for calling in steps.into_values() {
-        let answers =
-            calling.replies.into_iter().map(|reply| Answer { args: calling.args.clone(), reply });
-        match nodes.iter_mut().find(|(node, _)| *node == calling.node) {
+        let Calling { node, at, args, replies } = calling;
+        let of = |reply| Answer { args: args.clone(), at: Some(at.clone()), reply };
+        let answers = replies.into_iter().map(of);
+        match nodes.iter_mut().find(|(known, _)| *known == node) {
             Some((_, known)) => known.extend(answers),
-            None => nodes.push((calling.node, answers.collect())),
+            None => nodes.push((node, answers.collect())),
         }
     }
     nodes.retain(|(_, answers)| !answers.is_empty());
