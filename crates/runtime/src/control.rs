@@ -109,6 +109,7 @@ impl DebugState {
     pub fn to_map(&self) -> Map {
         let (why, next, error, problem) = match self {
             Self::Running => return Map::from_iter([("state", "running")]),
+            Self::Replaced => return Map::from_iter([("state", "replaced")]),
             Self::Ended => return Map::from_iter([("state", "ended")]),
             Self::Paused { why, next, error, problem } => (why, next, error, problem),
         };

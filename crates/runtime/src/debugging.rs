@@ -56,7 +56,9 @@ impl Debugging {
     /// it to stand still.
     pub(crate) fn join(&mut self, session: DebugSession, run: &mut Run, clock: &mut Clock) {
         let pauses = session.starts_paused;
-        self.session = Some(session);
+        if let Some(before) = self.session.replace(session) {
+            before.replaced();
+        }
         self.look_after(run);
         if pauses {
             self.pause(run, clock, PauseReason::Asked);

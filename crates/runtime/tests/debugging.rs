@@ -14,7 +14,7 @@ use mcpgraph_engine::{Event, NotChanged, PauseReason};
 use mcpgraph_expr::JsonLogic;
 use mcpgraph_graph::Graph;
 use mcpgraph_runtime::{
-    Breakpoint, Caller, DebugState, Debugger, Execution, Finished, Move, RunEnded, Runtime, When,
+    Breakpoint, Caller, DebugState, Debugger, Execution, Finished, Move, NotObeyed, Runtime, When,
 };
 use mcpgraph_value::{Map, Value};
 use tokio::task::JoinHandle;
@@ -153,7 +153,7 @@ async fn a_run_that_starts_paused_goes_step_by_step() {
     debugger.step().await.unwrap();
     assert_eq!(debugger.stopped().await, DebugState::Ended);
     assert_eq!(result(run).await, json(r#"{"i":1,"sum":1}"#));
-    assert_eq!(debugger.resume().await, Err(RunEnded));
+    assert_eq!(debugger.resume().await, Err(NotObeyed::Ended));
 }
 
 #[tokio::test]
@@ -310,7 +310,7 @@ async fn a_changed_output_is_what_the_run_goes_on_with() {
     let (mut debugger, run) = world.debug("sum_to", 5, false, vec![before("more")]);
     stopped(&mut debugger).await;
     let refused = debugger.set_output(None, "nobody".into(), Value::Null).await;
-    assert_eq!(refused, Err(NotChanged::NoOutput("nobody".into())));
+    assert_eq!(refused, Err(NotObeyed::Output(NotChanged::NoOutput("nobody".into()))));
     debugger.set_output(None, "count".into(), json(r#"{"i":5,"sum":-1}"#)).await.unwrap();
     debugger.resume().await.unwrap();
     assert_eq!(result(run).await, json(r#"{"i":5,"sum":-1}"#));
