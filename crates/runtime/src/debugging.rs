@@ -19,8 +19,10 @@ pub(crate) struct Debugging {
     untold: Option<PauseReason>,
     /// Why it is not known whether it should stand still.
     problem: Option<Arc<str>>,
-    /// What it did before it stood still because a run inside it does.
-    follows: Option<Mode>,
+    /// The debugger has the run stand still.
+    is_held: bool,
+    /// A run inside this one stands still, and this one with it, whatever the debugger wants.
+    stands_inside: bool,
 }
 
 /// What makes the run stop next, besides breakpoints.
@@ -39,8 +41,15 @@ impl Debugging {
     pub(crate) fn new(session: Option<DebugSession>, run: &mut Run) -> Self {
         let starts_paused = session.as_ref().is_some_and(|session| session.starts_paused);
         let mode = if starts_paused { Mode::Start } else { Mode::Run };
-        let debugging =
-            Self { session, mode, let_through: None, untold: None, problem: None, follows: None };
+        let debugging = Self {
+            session,
+            mode,
+            let_through: None,
+            untold: None,
+            problem: None,
+            is_held: false,
+            stands_inside: false,
+        };
         debugging.look_after(run);
         debugging
     }
@@ -53,7 +62,7 @@ impl Debugging {
     }
 
     /// Another debugger takes over. What the one before had paused goes on, unless this one wants
-    /// it to stand still.
+    /// it to stand still, or a run inside it does.
     pub(crate) fn join(&mut self, session: DebugSession, run: &mut Run, clock: &mut Clock) {
         let pauses = session.starts_paused;
         if let Some(before) = self.session.replace(session) {
@@ -196,6 +205,8 @@ impl Debugging {
                 self.resume(run, clock, mode);
             }
             Move::Stop => {
+                // The run inside is cancelled with it.
+                self.stands_inside = false;
                 self.resume(run, clock, Mode::Run);
                 run.cancel("stopped by the debugger", clock.now());
             }
@@ -203,37 +214,48 @@ impl Debugging {
     }
 
     /// A run inside this one stands still, or none does any more: this one has to wait for it, and
-    /// its time stands still, too.
+    /// its time stands still, too. What the debugger wants of this one is another matter.
     pub(crate) fn follow(&mut self, stands: bool, run: &mut Run, clock: &mut Clock) {
+        self.stands_inside = stands;
         if !stands {
-            if let Some(mode) = self.follows.take() {
-                self.resume(run, clock, mode);
-            }
+            self.go_on(run, clock);
         } else if !run.is_paused() {
-            let mode = std::mem::replace(&mut self.mode, Mode::Run);
-            self.pause(run, clock, PauseReason::Asked);
-            self.follows = Some(mode);
+            self.stand(run, clock, PauseReason::Asked);
         }
     }
 
+    /// The debugger has the run stand still.
     fn pause(&mut self, run: &mut Run, clock: &mut Clock, why: PauseReason) {
-        if run.is_paused() || run.outcome().is_some() {
+        if self.is_held || run.outcome().is_some() {
             return;
         }
-        run.pause(why.clone(), clock.now());
-        clock.pause();
+        self.is_held = true;
         self.mode = Mode::Run;
-        self.untold = Some(why);
+        self.stand(run, clock, why);
     }
 
+    /// The debugger lets the run go on in this way, as far as it is the debugger who holds it.
     fn resume(&mut self, run: &mut Run, clock: &mut Clock, mode: Mode) {
-        if !run.is_paused() {
+        self.is_held = false;
+        self.mode = mode;
+        self.problem = None;
+        self.go_on(run, clock);
+    }
+
+    fn stand(&mut self, run: &mut Run, clock: &mut Clock, why: PauseReason) {
+        if run.outcome().is_none() {
+            run.pause(why.clone(), clock.now());
+            clock.pause();
+            self.untold = Some(why);
+        }
+    }
+
+    /// The run goes on, and its clock, if nothing holds it.
+    fn go_on(&mut self, run: &mut Run, clock: &mut Clock) {
+        if self.is_held || self.stands_inside || !run.is_paused() {
             return;
         }
-        self.mode = mode;
         self.untold = None;
-        self.problem = None;
-        self.follows = None;
         run.resume(clock.resume(), clock.now());
         if let Some(session) = &self.session {
             session.state.send_replace(DebugState::Running);
