@@ -57,12 +57,15 @@ pub enum DebugState {
     Paused {
         /// Why.
         why: PauseReason,
-        /// What comes next, if anything does before something that is under way has ended.
+        /// What comes next, if anything does before something that is under way has ended. That
+        /// may end while the run stands still.
         next: Option<Upcoming>,
         /// What went wrong with the node after which it stands still, if nothing takes care of that.
         error: Option<Box<RunError>>,
         /// Why it is not known whether it should stand still: the condition of the breakpoint failed.
         problem: Option<Arc<str>>,
+        /// A run inside it stands still, and it does for as long, whatever its debugger wants.
+        inside: bool,
     },
     /// Another debugger took over. The run goes on or stands still as that one says.
     Replaced,

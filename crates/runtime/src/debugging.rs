@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcpgraph_engine::{PauseReason, Run, ScopeView, StepPath};
+use mcpgraph_engine::{NotChanged, PauseReason, Run, ScopeView, StepPath};
 use mcpgraph_expr::Scope;
 
 use crate::clock::Clock;
@@ -15,12 +15,10 @@ pub(crate) struct Debugging {
     mode: Mode,
     /// The step before which the run stood still: it begins when the run goes on.
     let_through: Option<StepPath>,
-    /// Why the run stands still, where the debugger does not know it yet.
-    untold: Option<PauseReason>,
     /// Why it is not known whether it should stand still.
     problem: Option<Arc<str>>,
-    /// The debugger has the run stand still.
-    is_held: bool,
+    /// Why the debugger has the run stand still; none if it has not.
+    held: Option<PauseReason>,
     /// A run inside this one stands still, and this one with it, whatever the debugger wants.
     stands_inside: bool,
 }
@@ -45,9 +43,8 @@ impl Debugging {
             session,
             mode,
             let_through: None,
-            untold: None,
             problem: None,
-            is_held: false,
+            held: None,
             stands_inside: false,
         };
         debugging.look_after(run);
@@ -70,32 +67,48 @@ impl Debugging {
         }
         self.look_after(run);
         if pauses {
+            // Whatever the one before had it stand still for.
+            self.held = None;
             self.pause(run, clock, PauseReason::Asked);
         } else {
             self.resume(run, clock, Mode::Run);
         }
-        if run.is_paused() {
-            self.untold = Some(PauseReason::Asked);
+    }
+
+    /// Whether the debugger has to be told how the run stands still. What led there should be in the
+    /// record by then, so that the debugger can look at it.
+    pub(crate) fn has_news(&self, run: &Run) -> bool {
+        self.session.as_ref().is_some_and(|session| {
+            self.standing(run).is_some_and(|state| *session.state.borrow() != state)
+        })
+    }
+
+    /// Tells the debugger how the run stands still. What was under way goes on meanwhile, so that
+    /// this changes.
+    pub(crate) fn tell(&self, run: &Run) {
+        if let (Some(session), Some(now)) = (&self.session, self.standing(run)) {
+            session.state.send_if_modified(|state| {
+                let is_news = *state != now;
+                if is_news {
+                    *state = now;
+                }
+                is_news
+            });
         }
     }
 
-    /// Whether the debugger has to be told that the run stands still. What led there should be in
-    /// the record by then, so that the debugger can look at it.
-    pub(crate) fn has_news(&self) -> bool {
-        self.untold.is_some()
-    }
-
-    /// Tells the debugger that the run stands still.
-    pub(crate) fn tell(&mut self, run: &Run) {
-        if let (Some(why), Some(session)) = (self.untold.take(), &self.session) {
+    /// How the run stands still; none if it goes on.
+    fn standing(&self, run: &Run) -> Option<DebugState> {
+        run.is_paused().then(|| {
             let error = run.held().filter(|held| held.was_seen).and_then(|held| held.error);
-            session.state.send_replace(DebugState::Paused {
-                why,
+            DebugState::Paused {
+                why: self.held.clone().unwrap_or(PauseReason::Asked),
                 next: run.upcoming(),
                 error: error.cloned().map(Box::new),
                 problem: self.problem.clone(),
-            });
-        }
+                inside: self.stands_inside,
+            }
+        })
     }
 
     /// The next command. Waits for ever where there is no debugger; none when it went away.
@@ -184,7 +197,14 @@ impl Debugging {
                 drop(reply.send(run.view(scope.as_ref()).map(Scope::context)));
             }
             Some(Command::SetOutput { scope, node, output, reply }) => {
-                drop(reply.send(run.set_output(scope.as_ref(), &node, output, clock.now())));
+                // It may have gone on since it was asked for.
+                let changed = if run.is_paused() {
+                    run.set_output(scope.as_ref(), &node, output, clock.now())
+                } else {
+                    Err(NotChanged::Running)
+                };
+                self.tell(run);
+                drop(reply.send(changed));
             }
         }
     }
@@ -220,42 +240,33 @@ impl Debugging {
         if !stands {
             self.go_on(run, clock);
         } else if !run.is_paused() {
-            self.stand(run, clock, PauseReason::Asked);
+            stand(run, clock, PauseReason::Asked);
         }
     }
 
     /// The debugger has the run stand still.
     fn pause(&mut self, run: &mut Run, clock: &mut Clock, why: PauseReason) {
-        if self.is_held || run.outcome().is_some() {
+        if self.held.is_some() || run.outcome().is_some() {
             return;
         }
-        self.is_held = true;
+        self.held = Some(why.clone());
         self.mode = Mode::Run;
-        self.stand(run, clock, why);
+        stand(run, clock, why);
     }
 
     /// The debugger lets the run go on in this way, as far as it is the debugger who holds it.
     fn resume(&mut self, run: &mut Run, clock: &mut Clock, mode: Mode) {
-        self.is_held = false;
+        self.held = None;
         self.mode = mode;
         self.problem = None;
         self.go_on(run, clock);
     }
 
-    fn stand(&mut self, run: &mut Run, clock: &mut Clock, why: PauseReason) {
-        if run.outcome().is_none() {
-            run.pause(why.clone(), clock.now());
-            clock.pause();
-            self.untold = Some(why);
-        }
-    }
-
     /// The run goes on, and its clock, if nothing holds it.
-    fn go_on(&mut self, run: &mut Run, clock: &mut Clock) {
-        if self.is_held || self.stands_inside || !run.is_paused() {
+    fn go_on(&self, run: &mut Run, clock: &mut Clock) {
+        if self.held.is_some() || self.stands_inside || !run.is_paused() {
             return;
         }
-        self.untold = None;
         run.resume(clock.resume(), clock.now());
         if let Some(session) = &self.session {
             session.state.send_replace(DebugState::Running);
@@ -295,5 +306,12 @@ impl Debugging {
             }
         }
         is_hit
+    }
+}
+
+fn stand(run: &mut Run, clock: &mut Clock, why: PauseReason) {
+    if run.outcome().is_none() {
+        run.pause(why, clock.now());
+        clock.pause();
     }
 }

@@ -60,6 +60,21 @@ tools:
       - { id: entry, type: entry, next: fails }
       - { id: fails, type: transform, transform: { expr: "$error('no')" }, next: exit }
       - { id: exit, type: exit }
+  - name: both
+    description: Calls two at once
+    inputSchema: { type: object, properties: { n: { type: number } } }
+    nodes:
+      - { id: entry, type: entry, next: each }
+      - id: each
+        type: parallel
+        branches:
+          slow:
+            - { id: pause, type: wait, duration: 100ms, next: then }
+            - { id: then, type: transform, transform: { expr: "2" } }
+          fast:
+            - { id: quick, type: transform, transform: { expr: "1" } }
+        next: exit
+      - { id: exit, type: exit }
   - name: outer
     description: Calls another tool
     inputSchema: { type: object, properties: { n: { type: number } } }
@@ -69,6 +84,8 @@ tools:
       - { id: last, type: transform, transform: { expr: "$.inner.sum * 10" }, next: exit }
       - { id: exit, type: exit }
 "#;
+
+const WAITS: &str = r#"{"the time": {"delayMs": 100, "then": {"echo": true}}}"#;
 
 struct World {
     runtime: Arc<Runtime>,
@@ -87,7 +104,7 @@ impl Caller for Log {
 
 impl World {
     fn new() -> Self {
-        let runtime = Arc::new(Runtime::new(Arc::new(Scripted::new("{}").unwrap())));
+        let runtime = Arc::new(Runtime::new(Arc::new(Scripted::new(WAITS).unwrap())));
         let graph = compile::compile(GRAPH).unwrap();
         Self { runtime, graph, events: Arc::default() }
     }
@@ -353,4 +370,20 @@ async fn a_stopped_run_is_cancelled() {
     debugger.stop().await.unwrap();
     let error = run.await.unwrap().outcome.unwrap_err();
     assert_eq!(error.message, "stopped by the debugger");
+}
+
+/// What was under way goes on while the run stands still, and something else comes next.
+#[tokio::test]
+async fn what_comes_next_is_told_when_it_changes() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("both", 0, false, vec![after("quick")]);
+    let stands = stopped(&mut debugger).await;
+    assert_eq!(stands, (PauseReason::After("quick".into()), String::new()));
+    let before = debugger.state();
+    let news = debugger.changed_from(&before);
+    tokio::time::timeout(Duration::from_secs(20), news).await.unwrap();
+    let stands = stopped(&mut debugger).await;
+    assert_eq!(stands, (PauseReason::After("quick".into()), "then".to_owned()));
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await, json(r#"{"slow":2,"fast":1}"#));
 }

@@ -32,6 +32,8 @@ tools:
       - { id: exit, type: exit }
 "#;
 
+const LONG: &str = r#"{"the time": {"delayMs": 7200000, "then": {"echo": true}}}"#;
+
 /// How long debuggers come and go.
 const TURMOIL: Duration = Duration::from_secs(1);
 
@@ -42,7 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn sleeping() -> (LiveRuns, RunId, JoinHandle<Finished>) {
     let live = LiveRuns::default();
     let instruments = Instruments { live: Some(live.clone()), ..Instruments::default() };
-    let runtime = Runtime::new(Arc::new(Scripted::new("{}").unwrap())).with(instruments);
+    let runtime = Runtime::new(Arc::new(Scripted::new(LONG).unwrap())).with(instruments);
     let graph = compile::compile(GRAPH).unwrap();
     let tool = Arc::clone(graph.tool("sleeps").unwrap());
     let execution = Execution::new(graph, tool, Map::new().into());
