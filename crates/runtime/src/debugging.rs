@@ -15,6 +15,8 @@ pub(crate) struct Debugging {
     mode: Mode,
     /// The step before which the run stood still: it begins when the run goes on.
     let_through: Option<StepPath>,
+    /// The step that has not begun though the breakpoints before it were counted already.
+    counted: Option<StepPath>,
     /// Why it is not known whether it should stand still.
     problem: Option<Arc<str>>,
     /// Why the debugger has the run stand still; none if it has not.
@@ -43,6 +45,7 @@ impl Debugging {
             session,
             mode,
             let_through: None,
+            counted: None,
             problem: None,
             held: None,
             stands_inside: false,
@@ -135,20 +138,24 @@ impl Debugging {
             return run.is_paused();
         }
         let Some(next) = run.upcoming() else { return false };
-        if self.let_through.take().is_some_and(|path| path == next.path) {
+        let is_let_through = self.let_through.take().is_some_and(|path| path == next.path);
+        // A time counts also where the run would stop for another reason, or not at all.
+        let is_hit = self.counted.take().is_none_or(|path| path != next.path) && {
+            let told = run.told(clock.now());
+            self.hit(&next.node, When::Before, run.view(None), told, evaluator)
+        };
+        if is_let_through {
             return false;
         }
-        let told = run.told(clock.now());
         let why = match &self.mode {
             Mode::Start => Some(PauseReason::Asked),
             Mode::Step => Some(PauseReason::Stepped),
             Mode::StepOver(over) if !next.path.is_inside(over) => Some(PauseReason::Stepped),
-            _ => self
-                .hit(&next.node, When::Before, run.view(None), told, evaluator)
-                .then(|| PauseReason::Before(Arc::clone(&next.node))),
+            _ => is_hit.then(|| PauseReason::Before(Arc::clone(&next.node))),
         };
         let Some(why) = why else { return false };
         self.pause(run, clock, why);
+        self.counted = Some(next.path.clone());
         self.let_through = Some(next.path);
         true
     }

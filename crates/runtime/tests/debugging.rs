@@ -387,3 +387,22 @@ async fn what_comes_next_is_told_when_it_changes() {
     debugger.resume().await.unwrap();
     assert_eq!(result(run).await, json(r#"{"slow":2,"fast":1}"#));
 }
+
+/// A step comes to a breakpoint, too.
+#[tokio::test]
+async fn times_are_counted_while_stepping() {
+    let world = World::new();
+    let third = Breakpoint { hits: 3, ..before("count") };
+    let (mut debugger, run) = world.debug("sum_to", 9, true, vec![third]);
+    stopped(&mut debugger).await;
+    for node in ["count", "more", "count"] {
+        debugger.step().await.unwrap();
+        assert_eq!(stopped(&mut debugger).await, (PauseReason::Stepped, node.to_owned()));
+    }
+    debugger.resume().await.unwrap();
+    stopped(&mut debugger).await;
+    let context = debugger.context(None).await.unwrap().unwrap();
+    assert_eq!(context.get("count").unwrap().get("i"), Some(&Value::from(2)));
+    debugger.stop().await.unwrap();
+    assert!(run.await.unwrap().outcome.is_err());
+}
