@@ -113,7 +113,7 @@ pub enum Move {
     /// One node begins, and the run pauses before the next, wherever that is. One that does not
     /// stand still does before its next node.
     Step,
-    /// Like a step, but what is inside the node runs without a pause.
+    /// Like a step, but what is inside the node runs without a pause, except at a breakpoint.
     StepOver,
     /// It is cancelled.
     Stop,

@@ -13,6 +13,8 @@ use crate::evaluate::Evaluator;
 pub(crate) struct Debugging {
     session: Option<DebugSession>,
     mode: Mode,
+    /// The steps that were stepped over: what is inside several may be at work at once.
+    over: Vec<StepPath>,
     /// The step before which the run stood still: it begins when the run goes on.
     let_through: Option<StepPath>,
     /// The step that has not begun though the breakpoints before it were counted already.
@@ -33,8 +35,8 @@ enum Mode {
     Start,
     /// The next step.
     Step,
-    /// The next step that is not inside this one.
-    StepOver(StepPath),
+    /// The next step that is not inside one that was stepped over.
+    StepOver,
 }
 
 impl Debugging {
@@ -44,6 +46,7 @@ impl Debugging {
         let debugging = Self {
             session,
             mode,
+            over: Vec::new(),
             let_through: None,
             counted: None,
             problem: None,
@@ -150,7 +153,9 @@ impl Debugging {
         let why = match &self.mode {
             Mode::Start => Some(PauseReason::Asked),
             Mode::Step => Some(PauseReason::Stepped),
-            Mode::StepOver(over) if !next.path.is_inside(over) => Some(PauseReason::Stepped),
+            Mode::StepOver if !self.over.iter().any(|over| next.path.is_inside(over)) => {
+                Some(PauseReason::Stepped)
+            }
             _ => is_hit.then(|| PauseReason::Before(Arc::clone(&next.node))),
         };
         let Some(why) = why else { return false };
@@ -228,8 +233,12 @@ impl Debugging {
             }
             Move::StepOver => {
                 self.let_through = run.upcoming().map(|next| next.path);
-                let mode = self.let_through.clone().map_or(Mode::Step, Mode::StepOver);
-                self.resume(run, clock, mode);
+                let Some(path) = self.let_through.clone() else {
+                    return self.resume(run, clock, Mode::Step);
+                };
+                self.over.retain(|over| are_side_by_side(over, &path));
+                self.over.push(path);
+                self.resume(run, clock, Mode::StepOver);
             }
             Move::Stop => {
                 // The run inside is cancelled with it.
@@ -264,6 +273,9 @@ impl Debugging {
     /// The debugger lets the run go on in this way, as far as it is the debugger who holds it.
     fn resume(&mut self, run: &mut Run, clock: &mut Clock, mode: Mode) {
         self.held = None;
+        if !matches!(mode, Mode::StepOver) {
+            self.over.clear();
+        }
         self.mode = mode;
         self.problem = None;
         self.go_on(run, clock);
@@ -321,4 +333,12 @@ fn stand(run: &mut Run, clock: &mut Clock, why: PauseReason) {
         run.pause(why, clock.now());
         clock.pause();
     }
+}
+
+/// Whether two steps belong to different items or branches of a step around them: otherwise one is
+/// over when the other begins, or inside it. In a path positions of steps take turns with those of
+/// items.
+fn are_side_by_side(one: &StepPath, other: &StepPath) -> bool {
+    let mut pairs = one.positions().iter().zip(other.positions());
+    pairs.position(|(one, other)| one != other).is_some_and(|at| at % 2 == 1)
 }

@@ -75,6 +75,19 @@ tools:
             - { id: quick, type: transform, transform: { expr: "1" } }
         next: exit
       - { id: exit, type: exit }
+  - name: calls
+    description: Calls another tool for each number, two at once
+    inputSchema: { type: object, properties: { n: { type: number } } }
+    nodes:
+      - { id: entry, type: entry, next: each }
+      - id: each
+        type: foreach
+        items: "[1..4]"
+        as: x
+        maxParallel: 2
+        body: [{ id: sub, type: graph, tool: sum_to, args: { n: 2 } }]
+        next: exit
+      - { id: exit, type: exit }
   - name: outer
     description: Calls another tool
     inputSchema: { type: object, properties: { n: { type: number } } }
@@ -403,6 +416,42 @@ async fn times_are_counted_while_stepping() {
     stopped(&mut debugger).await;
     let context = debugger.context(None).await.unwrap().unwrap();
     assert_eq!(context.get("count").unwrap().get("i"), Some(&Value::from(2)));
+    debugger.stop().await.unwrap();
+    assert!(run.await.unwrap().outcome.is_err());
+}
+
+/// What is inside several nodes that were stepped over is at work at once.
+#[tokio::test]
+async fn stepping_over_one_does_not_stop_inside_another_that_was_stepped_over() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("calls", 0, false, vec![before("sub")]);
+    stopped(&mut debugger).await;
+    debugger.set_breakpoints(Vec::new()).await.unwrap();
+    let mut nodes = Vec::new();
+    loop {
+        debugger.step_over().await.unwrap();
+        if debugger.stopped().await == DebugState::Ended {
+            break;
+        }
+        nodes.push(stopped(&mut debugger).await.1);
+    }
+    assert_eq!(nodes, ["sub", "sub", "sub", "exit"]);
+    result(run).await;
+}
+
+/// Breakpoints inside do stop, and from there it goes on as inside any body.
+#[tokio::test]
+async fn a_breakpoint_inside_what_is_stepped_over_stops() {
+    let world = World::new();
+    let points = vec![before("inner"), before("more")];
+    let (mut debugger, run) = world.debug("outer", 0, false, points);
+    stopped(&mut debugger).await;
+    debugger.step_over().await.unwrap();
+    let stands = stopped(&mut debugger).await;
+    assert_eq!(stands, (PauseReason::Before("more".into()), "more".to_owned()));
+    debugger.step_over().await.unwrap();
+    let stands = stopped(&mut debugger).await;
+    assert_eq!(stands, (PauseReason::Stepped, "count".to_owned()));
     debugger.stop().await.unwrap();
     assert!(run.await.unwrap().outcome.is_err());
 }
