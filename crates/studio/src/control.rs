@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
+use mcpgraph_diagnostics::Source;
 use mcpgraph_diagnostics::suggest::did_you_mean;
 use mcpgraph_engine::{NotAPath, StepPath};
 use mcpgraph_graph::{Graph, Tool};
@@ -139,6 +140,10 @@ pub(crate) async fn join(
         // What led to the pause is recorded before that is told. However it stands is the answer.
         tokio::time::timeout(SETTLING, debugger.clone().stopped()).await.ok();
     }
+    // One that is at its end can still be joined until its record is written.
+    if debugger.state() == DebugState::Ended {
+        return Err(ended());
+    }
     told(run, &debugger)
 }
 
@@ -148,22 +153,52 @@ async fn unreached(shared: &Shared, run: RunId, why: Unreached) -> Problem {
         Unreached::Busy => return Problem::conflict(format!("run {run} {why}")),
         Unreached::Durable => true,
         // Another process may execute it.
-        Unreached::Absent => {
-            shared.status(run).await == Some(RunStatus::Running) && shared.goes_on(run).await
-        }
+        Unreached::Absent => match shared.status(run).await {
+            None => return unknown(shared, run),
+            Some(RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled) => {
+                return ended();
+            }
+            Some(status @ (RunStatus::Running | RunStatus::Interrupted)) => {
+                let goes_on = shared.goes_on(run).await;
+                if status == RunStatus::Interrupted && !goes_on {
+                    return ended();
+                }
+                goes_on
+            }
+        },
     };
     if !is_durable {
-        let message = format!(
-            "run {run} {why} in this process; the walk of a procedure is an agent's, and cannot be \
-             debugged"
-        );
-        return Problem::not_found(message);
+        return Problem::conflict(if is_walk(shared, run).await {
+            format!(
+                "run {run} is the walk of a procedure: it is an agent's, and cannot be debugged"
+            )
+        } else {
+            format!("run {run} {why} in this process: only the one that executes it can debug it")
+        });
     }
     let message = format!(
         "run {run} is durable, and durable runs cannot be debugged while they are under way; POST \
          to its /stop to end it. A run that begins with `paused` or `breakpoints` is not durable"
     );
     Problem::new(StatusCode::CONFLICT, "durable", message)
+}
+
+/// Whether a run walks a procedure, by its record.
+async fn is_walk(shared: &Shared, run: RunId) -> bool {
+    let is_walk = shared.read(move |journal| {
+        let definition = journal.run(run)?.and_then(|run| run.definition);
+        let text = definition.map_or(Ok(None), |digest| journal.definition(digest))?;
+        Ok(text.is_some_and(|text| mcpgraph_sop::read(&Source::new("", &*text)).0.is_some()))
+    });
+    is_walk.await.unwrap_or(false)
+}
+
+/// A run that is not under way here, and of which there is no record.
+fn unknown(shared: &Shared, run: RunId) -> Problem {
+    Problem::not_found(match shared.studio.journal {
+        Some(_) => format!("there is no run {run}"),
+        None => format!("no run {run} is under way, and those that have ended are not recorded"),
+    })
 }
 
 /// Ends a run that is under way, and does not wait for its end.
