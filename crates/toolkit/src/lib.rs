@@ -12,6 +12,7 @@ mod asking;
 mod attended;
 mod breakpoints;
 mod change;
+mod changed;
 mod check;
 mod debug;
 mod definition;
