@@ -112,6 +112,11 @@ async fn obeyed(
     let action = arguments.required("action");
     let obeyed = match (Move::from_name(action), action) {
         (Some(how), _) => debugger.go(how).await,
+        // Nothing is a list of none only where it is said: this takes all breakpoints away.
+        (None, "setBreakpoints") if arguments.get("breakpoints").is_none() => {
+            let message = "setBreakpoints needs the list of all `breakpoints`; [] takes them away";
+            return Err(Failure::new(codes::TOOLKIT_ARGUMENTS, message));
+        }
         (None, "setBreakpoints") => {
             let points = breakpoints(arguments, nodes)?;
             debugger.set_breakpoints(points).await
