@@ -104,13 +104,16 @@ impl Move {
 
 impl DebugState {
     /// How the run stands: its `state`, and where it is paused `why`, the `node` that made it pause,
-    /// what comes `next`, the `error` of that node if nothing takes care of it, and a `problem` with
-    /// the condition of the breakpoint.
+    /// what comes `next`, the `error` of that node if nothing takes care of it, a `problem` with the
+    /// condition of the breakpoint, and `inside` where a run inside it stands still.
     pub fn to_map(&self) -> Map {
-        let (why, next, error, problem) = match self {
+        let (why, next, error, problem, inside) = match self {
             Self::Running => return Map::from_iter([("state", "running")]),
+            Self::Replaced => return Map::from_iter([("state", "replaced")]),
             Self::Ended => return Map::from_iter([("state", "ended")]),
-            Self::Paused { why, next, error, problem } => (why, next, error, problem),
+            Self::Paused { why, next, error, problem, inside } => {
+                (why, next, error, problem, *inside)
+            }
         };
         let (why, node) = match why {
             PauseReason::Asked => ("asked", None),
@@ -135,6 +138,9 @@ impl DebugState {
         }
         if let Some(problem) = problem {
             map.insert("problem", Arc::clone(problem));
+        }
+        if inside {
+            map.insert("inside", true);
         }
         map
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcpgraph_engine::{PauseReason, Run, ScopeView, StepPath};
+use mcpgraph_engine::{NotChanged, PauseReason, Run, ScopeView, StepPath};
 use mcpgraph_expr::Scope;
 
 use crate::clock::Clock;
@@ -13,14 +13,18 @@ use crate::evaluate::Evaluator;
 pub(crate) struct Debugging {
     session: Option<DebugSession>,
     mode: Mode,
+    /// The steps that were stepped over: what is inside several may be at work at once.
+    over: Vec<StepPath>,
     /// The step before which the run stood still: it begins when the run goes on.
     let_through: Option<StepPath>,
-    /// Why the run stands still, where the debugger does not know it yet.
-    untold: Option<PauseReason>,
+    /// The step that has not begun though the breakpoints before it were counted already.
+    counted: Option<StepPath>,
     /// Why it is not known whether it should stand still.
     problem: Option<Arc<str>>,
-    /// What it did before it stood still because a run inside it does.
-    follows: Option<Mode>,
+    /// Why the debugger has the run stand still; none if it has not.
+    held: Option<PauseReason>,
+    /// A run inside this one stands still, and this one with it, whatever the debugger wants.
+    stands_inside: bool,
 }
 
 /// What makes the run stop next, besides breakpoints.
@@ -31,16 +35,24 @@ enum Mode {
     Start,
     /// The next step.
     Step,
-    /// The next step that is not inside this one.
-    StepOver(StepPath),
+    /// The next step that is not inside one that was stepped over.
+    StepOver,
 }
 
 impl Debugging {
     pub(crate) fn new(session: Option<DebugSession>, run: &mut Run) -> Self {
         let starts_paused = session.as_ref().is_some_and(|session| session.starts_paused);
         let mode = if starts_paused { Mode::Start } else { Mode::Run };
-        let debugging =
-            Self { session, mode, let_through: None, untold: None, problem: None, follows: None };
+        let debugging = Self {
+            session,
+            mode,
+            over: Vec::new(),
+            let_through: None,
+            counted: None,
+            problem: None,
+            held: None,
+            stands_inside: false,
+        };
         debugging.look_after(run);
         debugging
     }
@@ -53,38 +65,56 @@ impl Debugging {
     }
 
     /// Another debugger takes over. What the one before had paused goes on, unless this one wants
-    /// it to stand still.
+    /// it to stand still, or a run inside it does.
     pub(crate) fn join(&mut self, session: DebugSession, run: &mut Run, clock: &mut Clock) {
         let pauses = session.starts_paused;
-        self.session = Some(session);
+        if let Some(before) = self.session.replace(session) {
+            before.replaced();
+        }
         self.look_after(run);
         if pauses {
+            // Whatever the one before had it stand still for.
+            self.held = None;
             self.pause(run, clock, PauseReason::Asked);
         } else {
             self.resume(run, clock, Mode::Run);
         }
-        if run.is_paused() {
-            self.untold = Some(PauseReason::Asked);
+    }
+
+    /// Whether the debugger has to be told how the run stands still. What led there should be in the
+    /// record by then, so that the debugger can look at it.
+    pub(crate) fn has_news(&self, run: &Run) -> bool {
+        self.session.as_ref().is_some_and(|session| {
+            self.standing(run).is_some_and(|state| *session.state.borrow() != state)
+        })
+    }
+
+    /// Tells the debugger how the run stands still. What was under way goes on meanwhile, so that
+    /// this changes.
+    pub(crate) fn tell(&self, run: &Run) {
+        if let (Some(session), Some(now)) = (&self.session, self.standing(run)) {
+            session.state.send_if_modified(|state| {
+                let is_news = *state != now;
+                if is_news {
+                    *state = now;
+                }
+                is_news
+            });
         }
     }
 
-    /// Whether the debugger has to be told that the run stands still. What led there should be in
-    /// the record by then, so that the debugger can look at it.
-    pub(crate) fn has_news(&self) -> bool {
-        self.untold.is_some()
-    }
-
-    /// Tells the debugger that the run stands still.
-    pub(crate) fn tell(&mut self, run: &Run) {
-        if let (Some(why), Some(session)) = (self.untold.take(), &self.session) {
+    /// How the run stands still; none if it goes on.
+    fn standing(&self, run: &Run) -> Option<DebugState> {
+        run.is_paused().then(|| {
             let error = run.held().filter(|held| held.was_seen).and_then(|held| held.error);
-            session.state.send_replace(DebugState::Paused {
-                why,
+            DebugState::Paused {
+                why: self.held.clone().unwrap_or(PauseReason::Asked),
                 next: run.upcoming(),
                 error: error.cloned().map(Box::new),
                 problem: self.problem.clone(),
-            });
-        }
+                inside: self.stands_inside,
+            }
+        })
     }
 
     /// The next command. Waits for ever where there is no debugger; none when it went away.
@@ -111,20 +141,26 @@ impl Debugging {
             return run.is_paused();
         }
         let Some(next) = run.upcoming() else { return false };
-        if self.let_through.take().is_some_and(|path| path == next.path) {
+        let is_let_through = self.let_through.take().is_some_and(|path| path == next.path);
+        // A time counts also where the run would stop for another reason, or not at all.
+        let is_hit = self.counted.take().is_none_or(|path| path != next.path) && {
+            let told = run.told(clock.now());
+            self.hit(&next.node, When::Before, run.view(None), told, evaluator)
+        };
+        if is_let_through {
             return false;
         }
-        let told = run.told(clock.now());
         let why = match &self.mode {
             Mode::Start => Some(PauseReason::Asked),
             Mode::Step => Some(PauseReason::Stepped),
-            Mode::StepOver(over) if !next.path.is_inside(over) => Some(PauseReason::Stepped),
-            _ => self
-                .hit(&next.node, When::Before, run.view(None), told, evaluator)
-                .then(|| PauseReason::Before(Arc::clone(&next.node))),
+            Mode::StepOver if !self.over.iter().any(|over| next.path.is_inside(over)) => {
+                Some(PauseReason::Stepped)
+            }
+            _ => is_hit.then(|| PauseReason::Before(Arc::clone(&next.node))),
         };
         let Some(why) = why else { return false };
         self.pause(run, clock, why);
+        self.counted = Some(next.path.clone());
         self.let_through = Some(next.path);
         true
     }
@@ -173,7 +209,14 @@ impl Debugging {
                 drop(reply.send(run.view(scope.as_ref()).map(Scope::context)));
             }
             Some(Command::SetOutput { scope, node, output, reply }) => {
-                drop(reply.send(run.set_output(scope.as_ref(), &node, output, clock.now())));
+                // It may have gone on since it was asked for.
+                let changed = if run.is_paused() {
+                    run.set_output(scope.as_ref(), &node, output, clock.now())
+                } else {
+                    Err(NotChanged::Running)
+                };
+                self.tell(run);
+                drop(reply.send(changed));
             }
         }
     }
@@ -190,10 +233,16 @@ impl Debugging {
             }
             Move::StepOver => {
                 self.let_through = run.upcoming().map(|next| next.path);
-                let mode = self.let_through.clone().map_or(Mode::Step, Mode::StepOver);
-                self.resume(run, clock, mode);
+                let Some(path) = self.let_through.clone() else {
+                    return self.resume(run, clock, Mode::Step);
+                };
+                self.over.retain(|over| are_side_by_side(over, &path));
+                self.over.push(path);
+                self.resume(run, clock, Mode::StepOver);
             }
             Move::Stop => {
+                // The run inside is cancelled with it.
+                self.stands_inside = false;
                 self.resume(run, clock, Mode::Run);
                 run.cancel("stopped by the debugger", clock.now());
             }
@@ -201,37 +250,42 @@ impl Debugging {
     }
 
     /// A run inside this one stands still, or none does any more: this one has to wait for it, and
-    /// its time stands still, too.
+    /// its time stands still, too. What the debugger wants of this one is another matter.
     pub(crate) fn follow(&mut self, stands: bool, run: &mut Run, clock: &mut Clock) {
+        self.stands_inside = stands;
         if !stands {
-            if let Some(mode) = self.follows.take() {
-                self.resume(run, clock, mode);
-            }
+            self.go_on(run, clock);
         } else if !run.is_paused() {
-            let mode = std::mem::replace(&mut self.mode, Mode::Run);
-            self.pause(run, clock, PauseReason::Asked);
-            self.follows = Some(mode);
+            stand(run, clock, PauseReason::Asked);
         }
     }
 
+    /// The debugger has the run stand still.
     fn pause(&mut self, run: &mut Run, clock: &mut Clock, why: PauseReason) {
-        if run.is_paused() || run.outcome().is_some() {
+        if self.held.is_some() || run.outcome().is_some() {
             return;
         }
-        run.pause(why.clone(), clock.now());
-        clock.pause();
+        self.held = Some(why.clone());
         self.mode = Mode::Run;
-        self.untold = Some(why);
+        stand(run, clock, why);
     }
 
+    /// The debugger lets the run go on in this way, as far as it is the debugger who holds it.
     fn resume(&mut self, run: &mut Run, clock: &mut Clock, mode: Mode) {
-        if !run.is_paused() {
-            return;
+        self.held = None;
+        if !matches!(mode, Mode::StepOver) {
+            self.over.clear();
         }
         self.mode = mode;
-        self.untold = None;
         self.problem = None;
-        self.follows = None;
+        self.go_on(run, clock);
+    }
+
+    /// The run goes on, and its clock, if nothing holds it.
+    fn go_on(&self, run: &mut Run, clock: &mut Clock) {
+        if self.held.is_some() || self.stands_inside || !run.is_paused() {
+            return;
+        }
         run.resume(clock.resume(), clock.now());
         if let Some(session) = &self.session {
             session.state.send_replace(DebugState::Running);
@@ -272,4 +326,19 @@ impl Debugging {
         }
         is_hit
     }
+}
+
+fn stand(run: &mut Run, clock: &mut Clock, why: PauseReason) {
+    if run.outcome().is_none() {
+        run.pause(why, clock.now());
+        clock.pause();
+    }
+}
+
+/// Whether two steps belong to different items or branches of a step around them: otherwise one is
+/// over when the other begins, or inside it. In a path positions of steps take turns with those of
+/// items.
+fn are_side_by_side(one: &StepPath, other: &StepPath) -> bool {
+    let mut pairs = one.positions().iter().zip(other.positions());
+    pairs.position(|(one, other)| one != other).is_some_and(|at| at % 2 == 1)
 }

@@ -96,7 +96,7 @@ impl Drive<'_> {
             if waits_long || self.durably.is_some() {
                 self.watchers.hand_over();
             }
-            if self.debugging.has_news() {
+            if self.debugging.has_news(&self.run) {
                 self.watchers.committed().await;
                 self.debugging.tell(&self.run);
             }

@@ -37,7 +37,7 @@ mod work;
 pub use asking::{Asker, Questions, Refused, Reply};
 pub use caller::{Caller, Silent};
 pub use control::{MAX_BREAKPOINTS, Unclear, only_known};
-pub use debug::{Breakpoint, DebugSession, DebugState, Debugger, Move, RunEnded, When};
+pub use debug::{Breakpoint, DebugSession, DebugState, Debugger, Move, NotObeyed, RunEnded, When};
 pub use drain::{Drain, UnderWay};
 pub use durable::{Definition, DurableRuns, Home};
 pub use effects::{EffectCall, Effects, Said, World, Wrapped};

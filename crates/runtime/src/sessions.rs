@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use mcpgraph_journal::RunId;
 use parking_lot::Mutex;
 
-use crate::{DebugState, Debugger};
+use crate::{Breakpoint, DebugState, Debugger, LiveRuns, Unreached};
 
 /// How often silent clients are looked for.
 const SWEEP: Duration = Duration::from_secs(5);
@@ -36,6 +36,21 @@ impl DebugSessions {
         self.held.lock().insert(run, Held { debugger, seen: Instant::now() });
     }
 
+    /// A client takes control of a run that is under way. Of several who do so at once, the one who
+    /// came last to the run is the one that is held.
+    pub fn join(
+        &self,
+        live: &LiveRuns,
+        run: RunId,
+        pauses: bool,
+        breakpoints: Vec<Breakpoint>,
+    ) -> Result<Debugger, Unreached> {
+        let mut held = self.held.lock();
+        let debugger = live.join(run, pauses, breakpoints)?;
+        held.insert(run, Held { debugger: debugger.clone(), seen: Instant::now() });
+        Ok(debugger)
+    }
+
     /// The debugger of a run, whose client was just heard of.
     pub fn get(&self, run: RunId) -> Option<Debugger> {
         let mut sessions = self.held.lock();
@@ -61,14 +76,17 @@ impl DebugSessions {
         self.held.lock().clear();
     }
 
-    /// Lets runs go whose clients are gone, and forgets those that have ended.
+    /// Lets runs go whose clients are gone, and forgets those that have ended or are debugged by
+    /// somebody else.
     async fn sweep(sessions: Weak<Self>, pause: Duration) {
         loop {
             tokio::time::sleep(pause).await;
             let Some(sessions) = sessions.upgrade() else { return };
             let lease = sessions.lease;
             sessions.held.lock().retain(|_, held| {
-                held.seen.elapsed() < lease && held.debugger.state() != DebugState::Ended
+                let is_over =
+                    matches!(held.debugger.state(), DebugState::Ended | DebugState::Replaced);
+                held.seen.elapsed() < lease && !is_over
             });
         }
     }

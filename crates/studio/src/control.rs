@@ -7,12 +7,13 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
+use mcpgraph_diagnostics::Source;
 use mcpgraph_diagnostics::suggest::did_you_mean;
 use mcpgraph_engine::{NotAPath, StepPath};
 use mcpgraph_graph::{Graph, Tool};
 use mcpgraph_journal::{RunId, RunStatus};
 use mcpgraph_runtime::{
-    Breakpoint, DebugState, Debugger, DurableError, Execution, Move, RunEnded, Unreached,
+    Breakpoint, DebugState, Debugger, DurableError, Execution, Move, NotObeyed, Unreached,
 };
 use mcpgraph_toolkit::{misplaced, reachable_nodes};
 use mcpgraph_value::{Map, Value};
@@ -131,16 +132,19 @@ pub(crate) async fn join(
     if shared.studio.drain.has_begun() {
         return Err(Problem::draining());
     }
-    let debugger = match shared.studio.live.join(run, pauses, breakpoints) {
+    let debugger = match shared.sessions.join(&shared.studio.live, run, pauses, breakpoints) {
         Ok(debugger) => debugger,
         Err(why) => return Err(unreached(&shared, run, why).await),
     };
-    shared.sessions.add(run, debugger.clone());
     if pauses {
         // What led to the pause is recorded before that is told. However it stands is the answer.
         tokio::time::timeout(SETTLING, debugger.clone().stopped()).await.ok();
     }
-    Ok(json(&told(run, &debugger)))
+    // One that is at its end can still be joined until its record is written.
+    if debugger.state() == DebugState::Ended {
+        return Err(ended());
+    }
+    told(run, &debugger)
 }
 
 /// Why a run cannot be joined.
@@ -149,22 +153,52 @@ async fn unreached(shared: &Shared, run: RunId, why: Unreached) -> Problem {
         Unreached::Busy => return Problem::conflict(format!("run {run} {why}")),
         Unreached::Durable => true,
         // Another process may execute it.
-        Unreached::Absent => {
-            shared.status(run).await == Some(RunStatus::Running) && shared.goes_on(run).await
-        }
+        Unreached::Absent => match shared.status(run).await {
+            None => return unknown(shared, run),
+            Some(RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled) => {
+                return ended();
+            }
+            Some(status @ (RunStatus::Running | RunStatus::Interrupted)) => {
+                let goes_on = shared.goes_on(run).await;
+                if status == RunStatus::Interrupted && !goes_on {
+                    return ended();
+                }
+                goes_on
+            }
+        },
     };
     if !is_durable {
-        let message = format!(
-            "run {run} {why} in this process; the walk of a procedure is an agent's, and cannot be \
-             debugged"
-        );
-        return Problem::not_found(message);
+        return Problem::conflict(if is_walk(shared, run).await {
+            format!(
+                "run {run} is the walk of a procedure: it is an agent's, and cannot be debugged"
+            )
+        } else {
+            format!("run {run} {why} in this process: only the one that executes it can debug it")
+        });
     }
     let message = format!(
         "run {run} is durable, and durable runs cannot be debugged while they are under way; POST \
          to its /stop to end it. A run that begins with `paused` or `breakpoints` is not durable"
     );
     Problem::new(StatusCode::CONFLICT, "durable", message)
+}
+
+/// Whether a run walks a procedure, by its record.
+async fn is_walk(shared: &Shared, run: RunId) -> bool {
+    let is_walk = shared.read(move |journal| {
+        let definition = journal.run(run)?.and_then(|run| run.definition);
+        let text = definition.map_or(Ok(None), |digest| journal.definition(digest))?;
+        Ok(text.is_some_and(|text| mcpgraph_sop::read(&Source::new("", &*text)).0.is_some()))
+    });
+    is_walk.await.unwrap_or(false)
+}
+
+/// A run that is not under way here, and of which there is no record.
+fn unknown(shared: &Shared, run: RunId) -> Problem {
+    Problem::not_found(match shared.studio.journal {
+        Some(_) => format!("there is no run {run}"),
+        None => format!("no run {run} is under way, and those that have ended are not recorded"),
+    })
 }
 
 /// Ends a run that is under way, and does not wait for its end.
@@ -182,13 +216,13 @@ pub(crate) async fn stop(
     };
     let status = if is_here { None } else { shared.status(run).await };
     if matches!(status, Some(RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled)) {
-        return Err(ended(RunEnded));
+        return Err(ended());
     }
     let offer = shared.studio.gateway.offer();
     if let Some(durable) = offer.runtime().durable() {
         match durable.stop(run).await {
             Ok(true) => return Ok(stopping(run)),
-            Ok(false) => return Err(ended(RunEnded)),
+            Ok(false) => return Err(ended()),
             Err(DurableError::Unknown(_)) => {}
             Err(error @ DurableError::Unusable(_)) => {
                 let status = StatusCode::SERVICE_UNAVAILABLE;
@@ -202,7 +236,7 @@ pub(crate) async fn stop(
             "run {run} is not durable, and not executed by this process: only the one that \
              executes it can stop it. The walk of a procedure ends with its conversation"
         )),
-        Some(_) => ended(RunEnded),
+        Some(_) => ended(),
     })
 }
 
@@ -225,7 +259,12 @@ pub(crate) async fn leave(State(shared): State<Arc<Shared>>, Path(id): Path<Stri
 pub(crate) async fn state(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Answer {
     let run = run_id(&id)?;
     match shared.sessions.get(run) {
-        Some(debugger) => Ok(json(&told(run, &debugger))),
+        // Whoever took over meanwhile is held by now, and knows how it stands.
+        Some(debugger) if debugger.state() == DebugState::Replaced => {
+            let debugger = shared.sessions.get(run).ok_or_else(|| nobody(run))?;
+            told(run, &debugger)
+        }
+        Some(debugger) => told(run, &debugger),
         // Debuggers of runs that have ended are soon forgotten.
         None if has_ended(&shared, run).await => Ok(json(&state_of(run, &DebugState::Ended))),
         None => Err(nobody(run)),
@@ -245,8 +284,8 @@ pub(crate) async fn go(
         Problem::not_found(format!("`{how}` is not known; a run can be told to {known}"))
     })?;
     let debugger = held(&shared, run).await?;
-    debugger.go(how).await.map_err(ended)?;
-    Ok(json(&told(run, &debugger)))
+    debugger.go(how).await.map_err(|why| not_obeyed(run, &why))?;
+    told(run, &debugger)
 }
 
 pub(crate) async fn set_breakpoints(
@@ -264,8 +303,8 @@ pub(crate) async fn set_breakpoints(
     let of = executed(&shared, run).await;
     let of = of.as_ref().map(|(offer, tool)| (&**offer.graph(), &**tool));
     let points = breakpoints(&body, of)?;
-    debugger.set_breakpoints(points).await.map_err(ended)?;
-    Ok(json(&told(run, &debugger)))
+    debugger.set_breakpoints(points).await.map_err(|why| not_obeyed(run, &why))?;
+    told(run, &debugger)
 }
 
 #[derive(Deserialize)]
@@ -283,8 +322,9 @@ pub(crate) async fn context(
 ) -> Answer {
     let run = run_id(&id)?;
     let scope = place.scope.as_deref().map(scope).transpose()?;
-    let context = held(&shared, run).await?.context(scope).await.map_err(ended)?;
+    let context = held(&shared, run).await?.context(scope).await;
     context
+        .map_err(|why| not_obeyed(run, &why))?
         .map(|context| json(&context))
         .ok_or_else(|| Problem::not_found("nothing is under way there"))
 }
@@ -307,17 +347,14 @@ pub(crate) async fn set_output(
         Some(_) => return Err(Problem::invalid("`scope` must be a path such as \"3.2\"")),
     };
     let debugger = held(&shared, run).await?;
-    debugger
-        .set_output(scope, node.into(), output)
-        .await
-        .map_err(|error| Problem::conflict(error.to_string()))?;
-    Ok(json(&told(run, &debugger)))
+    debugger.set_output(scope, node.into(), output).await.map_err(|why| not_obeyed(run, &why))?;
+    told(run, &debugger)
 }
 
 async fn held(shared: &Shared, run: RunId) -> Result<Debugger, Problem> {
     match shared.sessions.get(run) {
         Some(debugger) => Ok(debugger),
-        None if has_ended(shared, run).await => Err(ended(RunEnded)),
+        None if has_ended(shared, run).await => Err(ended()),
         None => Err(nobody(run)),
     }
 }
@@ -336,8 +373,24 @@ fn nobody(run: RunId) -> Problem {
     Problem::not_found(format!("run {run} is not debugged here; POST to its /debug to begin"))
 }
 
-fn ended(_: RunEnded) -> Problem {
-    Problem::conflict("the run has ended")
+fn ended() -> Problem {
+    Problem::conflict(NotObeyed::Ended.to_string())
+}
+
+/// Why a debugger was not obeyed. One that was replaced says so by its code: the run goes on.
+fn not_obeyed(run: RunId, why: &NotObeyed) -> Problem {
+    match why {
+        NotObeyed::Replaced => replaced(run),
+        NotObeyed::Ended | NotObeyed::Output(_) => Problem::conflict(why.to_string()),
+    }
+}
+
+fn replaced(run: RunId) -> Problem {
+    let message = format!(
+        "somebody else took over run {run} meanwhile; ask again to control it together, or POST \
+         to its /debug to take it back"
+    );
+    Problem::new(StatusCode::CONFLICT, "replaced", message)
 }
 
 /// A path such as `3.2`; nothing is the tool that was called.
@@ -346,8 +399,11 @@ fn scope(text: &str) -> Result<StepPath, Problem> {
 }
 
 /// How a debugged run stands.
-fn told(run: RunId, debugger: &Debugger) -> Value {
-    state_of(run, &debugger.state())
+fn told(run: RunId, debugger: &Debugger) -> Answer {
+    match debugger.state() {
+        DebugState::Replaced => Err(replaced(run)),
+        state => Ok(json(&state_of(run, &state))),
+    }
 }
 
 fn state_of(run: RunId, state: &DebugState) -> Value {

@@ -221,7 +221,9 @@ pub(crate) async fn changes(
     let journal = shared.journal()?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
     let since = match last.or(since.from) {
-        Some(since) => since,
+        // A store that was begun anew since has not come that far: what it tells from now on is new.
+        Some(since) if since > 0 => since.min(shared.read(Journal::latest_change).await?),
+        Some(_) => 0,
         None if since.new => shared.read(Journal::latest_change).await?,
         None => 0,
     };

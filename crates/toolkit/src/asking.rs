@@ -2,12 +2,13 @@
 //! else whoever answers what the call was answered with.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcpgraph_diagnostics::codes;
 use mcpgraph_gateway::{attend, elicit, spoken};
 use mcpgraph_journal::{Question, QuestionId, RunId};
 use mcpgraph_mcp::server::Call;
-use mcpgraph_runtime::{Execution, Finished, Questions, Refused, Runtime};
+use mcpgraph_runtime::{DebugState, Debugger, Execution, Finished, Questions, Refused, Runtime};
 use serde_json::json;
 
 use crate::answer::{Answer, Failure};
@@ -18,6 +19,9 @@ use crate::records::{explain, not_recorded};
 use crate::run::{Runnable, told};
 use crate::steps::Steps;
 use crate::toolkit::Toolkit;
+
+/// How long it is waited for a run that stands still to take an answer.
+const TAKING: Duration = Duration::from_secs(2);
 
 /// Executes a run for a call. One that may ask goes on by itself, because its answer may come after
 /// the call.
@@ -95,10 +99,16 @@ pub(crate) async fn answer(toolkit: &Toolkit, arguments: &Arguments, call: &Call
     let run = question.run;
     let attended = toolkit.attended.get(run).ok_or_else(|| refused(&Refused::Foreign))?;
     let reply = spoken(arguments.get("answer")).map_err(|why| refused(&why))?;
+    let debugger = toolkit.attended.sessions.get(run);
+    let before = debugger.as_ref().map(Debugger::state);
     if let Some(reply) = reply {
         questions.answer(id, reply).await.map_err(|why| refused(&why))?;
+        // A run that stands still takes the answer all the same, and something else comes next.
+        if let (Some(debugger), Some(before @ DebugState::Paused { .. })) = (&debugger, &before) {
+            tokio::time::timeout(TAKING, debugger.changed_from(before)).await.ok();
+        }
     }
-    match toolkit.attended.sessions.get(run) {
+    match debugger {
         Some(debugger) => stands(toolkit, run, debugger, arguments, call).await,
         None => follow(&questions, call, run, &attended, arguments.flag("logging")).await,
     }

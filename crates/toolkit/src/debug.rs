@@ -9,7 +9,7 @@ use mcpgraph_gateway::{Watch, origin};
 use mcpgraph_journal::RunId;
 use mcpgraph_mcp::server::Call;
 use mcpgraph_runtime::{
-    Breakpoint, Caller, DebugState, Debugger, Execution, Move, RunEnded, Unreached,
+    Breakpoint, Caller, DebugState, Debugger, Execution, Move, NotObeyed, Unreached,
 };
 use mcpgraph_value::Value;
 use serde_json::json;
@@ -32,6 +32,9 @@ const WAIT_MS: u64 = 10_000;
 
 /// How long it may wait.
 pub(crate) const MAX_WAIT_MS: u64 = 60_000;
+
+/// What became of a run whose debugger was replaced, read on from its name.
+const REPLACED: &str = "is debugged by another client, which joined it meanwhile; ask again";
 
 /// Sees what happens in a debugged run. Its agent is not there to be asked anything.
 struct Watching(Watch);
@@ -80,23 +83,43 @@ pub(crate) async fn control(toolkit: &Toolkit, arguments: &Arguments, call: &Cal
             "join" => {
                 let points = breakpoints(arguments, nodes)?;
                 let live = toolkit.instruments.live.as_ref();
-                let debugger = live
-                    .ok_or(Unreached::Absent)
-                    .and_then(|live| live.join(run, arguments.flag("paused"), points))
-                    .map_err(|why| not_debugged(run, &why.to_string()))?;
-                sessions.add(run, debugger.clone());
-                debugger
+                live.ok_or(Unreached::Absent)
+                    .and_then(|live| sessions.join(live, run, arguments.flag("paused"), points))
+                    .map_err(|why| not_debugged(run, &why.to_string()))?
             }
             _ => sessions.get(run).or_else(|| ended_debugger(attended.as_deref())).ok_or_else(
                 || not_debugged(run, "is not debugged here: it was released, or never was"),
             )?,
         };
-    let over = |_: RunEnded| not_debugged(run, "has ended");
-    match (Move::from_name(action), action) {
-        (Some(how), _) => debugger.go(how).await.map_err(over)?,
+    let obeyed = obeyed(run, &debugger, arguments, nodes);
+    tokio::select! {
+        biased;
+        obeyed = obeyed => obeyed?,
+        () = call.cancel.cancelled() => {
+            return Err(Failure::new(codes::RUN_CANCELLED, "the call was taken back"));
+        }
+    }
+    stands(toolkit, run, debugger, arguments, call).await
+}
+
+/// Has a run do what a call of `controlRun` wants besides being told how it stands.
+async fn obeyed(
+    run: RunId,
+    debugger: &Debugger,
+    arguments: &Arguments,
+    nodes: Option<&[Arc<str>]>,
+) -> Result<(), Failure> {
+    let action = arguments.required("action");
+    let obeyed = match (Move::from_name(action), action) {
+        (Some(how), _) => debugger.go(how).await,
+        // Nothing is a list of none only where it is said: this takes all breakpoints away.
+        (None, "setBreakpoints") if arguments.get("breakpoints").is_none() => {
+            let message = "setBreakpoints needs the list of all `breakpoints`; [] takes them away";
+            return Err(Failure::new(codes::TOOLKIT_ARGUMENTS, message));
+        }
         (None, "setBreakpoints") => {
             let points = breakpoints(arguments, nodes)?;
-            debugger.set_breakpoints(points).await.map_err(over)?;
+            debugger.set_breakpoints(points).await
         }
         (None, "setOutput") => {
             let (Some(node), Some(output)) = (arguments.text("node"), arguments.get("output"))
@@ -104,14 +127,15 @@ pub(crate) async fn control(toolkit: &Toolkit, arguments: &Arguments, call: &Cal
                 let message = "setOutput needs a `node` and its `output`";
                 return Err(Failure::new(codes::TOOLKIT_ARGUMENTS, message));
             };
-            let changed = debugger.set_output(scope(arguments)?, node.into(), output.clone());
-            changed
-                .await
-                .map_err(|why| Failure::new(codes::TOOLKIT_NOT_DEBUGGED, why.to_string()))?;
+            debugger.set_output(scope(arguments)?, node.into(), output.clone()).await
         }
-        _ => {}
-    }
-    stands(toolkit, run, debugger, arguments, call).await
+        _ => Ok(()),
+    };
+    obeyed.map_err(|why| match why {
+        NotObeyed::Ended => not_debugged(run, "has ended"),
+        NotObeyed::Replaced => not_debugged(run, REPLACED),
+        NotObeyed::Output(why) => Failure::new(codes::TOOLKIT_NOT_DEBUGGED, why.to_string()),
+    })
 }
 
 /// How a run stands, once it pauses, asks or ends, or the caller has waited for long enough.
@@ -136,6 +160,9 @@ pub(crate) async fn stands(
         () = wait => DebugState::Running,
         () = call.cancel.cancelled() => DebugState::Running,
     };
+    if state == DebugState::Replaced {
+        return Err(not_debugged(run, REPLACED));
+    }
     let mut answer = json!(Value::from(state.to_map()));
     answer["run"] = run.to_string().into();
     match (&state, &attended) {

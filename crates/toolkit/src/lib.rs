@@ -13,6 +13,7 @@ mod attended;
 mod breakpoints;
 mod calls;
 mod change;
+mod changed;
 mod check;
 mod debug;
 mod definition;

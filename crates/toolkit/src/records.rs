@@ -6,7 +6,7 @@ use mcpgraph_diagnostics::codes;
 use mcpgraph_engine::StepId;
 use mcpgraph_journal::{
     Filter, Journal, JournalError, Origin, Parent, Payload, RunId, RunStatus, RunSummary,
-    StoredEvent, compare,
+    StepRecord, StoredEvent, compare,
 };
 use mcpgraph_mcp::server::Call;
 use mcpgraph_runtime::{Execution, RecallError, Recalled, Recorded, Runtime};
@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::answer::{Answer, Failure};
 use crate::arguments::Arguments;
 use crate::asking::executed;
+use crate::changed::{changes_of, outputs_changed};
 use crate::expressions;
 use crate::run::{Runnable, effects, runnable, saved};
 use crate::toolkit::Toolkit;
@@ -25,9 +26,6 @@ const DEFAULT_RUNS: u64 = 20;
 
 /// How many steps of a run are shown if the caller does not say.
 const DEFAULT_STEPS: u64 = 200;
-
-/// How many events before the step that a run went on from are looked at for changes.
-const MAX_CHANGES: u64 = 100;
 
 /// `listRuns`.
 pub(crate) async fn list(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
@@ -63,15 +61,17 @@ pub(crate) async fn get(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
         if let Some(step) = step {
             let record = journal.step(run.id, step).map_err(explain)?;
             let context = journal.context_at(run.id, step).map_err(explain)?;
+            let steps = told(journal, run.id, &[record]).map_err(explain)?;
             return Ok(json!({
                 "run": run.to_value(),
-                "steps": [record.to_value()],
+                "steps": steps,
                 "context": context,
             }));
         }
         let last = run.steps.min(from.saturating_add(limit));
-        let steps = (from..last).map(|step| Ok(json!(journal.step(run.id, step)?.to_value())));
+        let steps = (from..last).map(|step| journal.step(run.id, step));
         let steps = steps.collect::<Result<Vec<_>, JournalError>>().map_err(explain)?;
+        let steps = told(journal, run.id, &steps).map_err(explain)?;
         let mut answer = json!({ "run": run.to_value(), "steps": steps });
         let changes = changes_of(journal, &run).map_err(explain)?;
         if !changes.is_empty() {
@@ -88,6 +88,24 @@ pub(crate) async fn get(toolkit: &Toolkit, arguments: &Arguments) -> Answer {
         Ok(answer)
     })
     .await
+}
+
+/// Steps of a run as they are told: with `changedTo` where somebody changed their output.
+fn told(
+    journal: &Journal,
+    run: RunId,
+    steps: &[StepRecord],
+) -> Result<Vec<serde_json::Value>, JournalError> {
+    let Some(first) = steps.first() else { return Ok(Vec::new()) };
+    let mut changed = outputs_changed(journal, run, first.began_seq)?;
+    let told = steps.iter().map(|step| {
+        let mut told = json!(step.to_value());
+        if let Some(output) = changed.remove(&step.step) {
+            told["changedTo"] = json!(output);
+        }
+        told
+    });
+    Ok(told.collect())
 }
 
 /// `rerunGraphTool`.
@@ -200,29 +218,6 @@ fn not_recalled(error: &RecallError, run: &RunSummary, from: StepId) -> Failure 
             failure.with("suggestion", "`getRun` lists the nodes that had run before that step")
         }
     }
-}
-
-/// The outputs that were changed where a run went on from another: right before the first step that
-/// it executed itself.
-fn changes_of(
-    journal: &Journal,
-    run: &RunSummary,
-) -> Result<serde_json::Map<String, serde_json::Value>, JournalError> {
-    let from = run.origin.parent.as_ref().map(|parent| parent.from);
-    let Some(from) = from.filter(|from| *from < run.steps) else { return Ok(<_>::default()) };
-    let first = journal.step(run.id, from)?.began_seq;
-    let before = journal.events(run.id, first.saturating_sub(MAX_CHANGES), MAX_CHANGES as usize)?;
-    let change = |(seq, event)| match event {
-        StoredEvent::OutputChanged { node, output, .. } if seq < first => {
-            let output = match output {
-                Payload::Whole(output) => output,
-                Payload::Truncated(left) => left.to_value(),
-            };
-            Some((node.to_string(), json!(output)))
-        }
-        _ => None,
-    };
-    Ok(before.into_iter().filter_map(change).collect())
 }
 
 /// The arguments of a recorded run, and whether something of them was masked.

@@ -136,7 +136,16 @@ impl Toolkit {
                 .iter()
                 .map(|found| json!({ "pointer": found.pointer, "message": found.message }))
                 .collect();
-            let message = format!("the arguments do not fit `{name}`: {}", violations[0]);
+            let first = &violations[0];
+            let what = match tools::choices(name, &first.pointer) {
+                // The schema's own words leave most of a long list out.
+                Some(choices) => {
+                    let argument = first.pointer.trim_start_matches('/');
+                    format!("`{argument}` is one of {}", choices.join(", "))
+                }
+                None => first.to_string(),
+            };
+            let message = format!("the arguments do not fit `{name}`: {what}");
             return Ok(Err(Failure::new(codes::TOOLKIT_ARGUMENTS, message)
                 .with("suggestion", "`tools/list` gives the tool's schema")
                 .with("problems", problems)));

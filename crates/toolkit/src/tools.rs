@@ -74,6 +74,14 @@ pub(crate) fn all() -> &'static [Tool] {
     &ALL
 }
 
+/// What an argument of a tool may be, where that is a list of words.
+pub(crate) fn choices(tool: &str, pointer: &str) -> Option<Vec<&'static str>> {
+    let argument = pointer.strip_prefix('/')?;
+    let tool = all().iter().find(|known| known.name == tool)?;
+    let words = tool.input.get("properties")?.get(argument)?.get("enum")?.as_array()?;
+    Some(words.iter().filter_map(Value::as_str).collect())
+}
+
 fn context() -> Value {
     json!({ "type": "object", "description": "The outputs of nodes: {node_id: output}" })
 }

@@ -178,7 +178,13 @@ async fn a_run_of_somebody_else_can_be_joined_and_left() {
     assert_eq!(world.send("DELETE", &format!("/api/runs/{run}"), "", None).await.status, 409);
     assert_eq!(world.send("DELETE", &debug, "", None).await.status, 200);
     events.until("finished").await;
-    assert_eq!(world.post(&debug, "{}").await.status, 404);
+    let late = world.post(&debug, "{}").await;
+    assert_eq!(late.status, 409, "{}", late.body);
+    assert!(late.body.contains("the run has ended"), "{}", late.body);
+    let nobody = "/api/runs/01939393-0000-7000-8000-000000000000/debug";
+    let unknown = world.post(nobody, "{}").await;
+    assert_eq!(unknown.status, 404, "{}", unknown.body);
+    assert!(unknown.body.contains("there is no run 01939393"), "{}", unknown.body);
 }
 
 #[tokio::test]
@@ -200,6 +206,20 @@ async fn changes_of_the_list_are_told() {
     let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 1}}"#).await;
     let first = changes.until("runs").await;
     assert!(first.data.contains(&run), "{}", first.data);
+}
+
+/// As that of a page that comes back after the store was begun anew.
+#[tokio::test]
+async fn changes_after_a_number_that_is_not_there_yet_are_told() {
+    let world = World::new(true).await;
+    for (path, headers) in
+        [("/api/changes?from=4711", ""), ("/api/changes", "Last-Event-ID: 4711\r\n")]
+    {
+        let mut changes = world.follow(path, headers).await;
+        let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 1}}"#).await;
+        let first = soon(changes.until("runs")).await;
+        assert!(first.data.contains(&run), "{}", first.data);
+    }
 }
 
 #[tokio::test]

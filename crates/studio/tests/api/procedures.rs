@@ -103,6 +103,9 @@ async fn a_walk_is_recalled_at_any_moment() {
     assert_eq!(after.get("mode").and_then(Value::as_str), Some("enforced"));
     let then = world.get(&format!("/api/runs/{id}/procedure")).await;
     assert!(then.status == 200 && then.body.contains("Look it up."), "{}", then.body);
+    let refused = world.post(&format!("/api/runs/{id}/debug"), "{}").await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert!(refused.body.contains("walk of a procedure"), "{}", refused.body);
 
     let run = world.start(r#"{"tool": "sum_to", "arguments": {"n": 1}}"#).await;
     world.follow(&format!("/api/runs/{run}/events"), "").await.all().await;

@@ -88,6 +88,8 @@ pub(super) fn stands() -> Value {
             "why": { "enum": ["asked", "stepped", "before", "after"] },
             "node": text("The node whose breakpoint was reached"),
             "next": next,
+            "problem": text("What is wrong with the condition of the breakpoint"),
+            "inside": { "type": "boolean", "description": "A run inside it stands still" },
             "context": { "type": "object", "description": "What the next node sees" },
             "question": question(),
             "result": {},

@@ -2,10 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
-#[path = "support/compile.rs"]
+#[path = "../support/compile.rs"]
 mod compile;
-#[path = "support/scripted.rs"]
+#[path = "../support/scripted.rs"]
 mod scripted;
+mod stepping;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use mcpgraph_engine::{Event, NotChanged, PauseReason};
 use mcpgraph_expr::JsonLogic;
 use mcpgraph_graph::Graph;
 use mcpgraph_runtime::{
-    Breakpoint, Caller, DebugState, Debugger, Execution, Finished, Move, RunEnded, Runtime, When,
+    Breakpoint, Caller, DebugState, Debugger, Execution, Finished, NotObeyed, Runtime, When,
 };
 use mcpgraph_value::{Map, Value};
 use tokio::task::JoinHandle;
@@ -60,6 +61,34 @@ tools:
       - { id: entry, type: entry, next: fails }
       - { id: fails, type: transform, transform: { expr: "$error('no')" }, next: exit }
       - { id: exit, type: exit }
+  - name: both
+    description: Calls two at once
+    inputSchema: { type: object, properties: { n: { type: number } } }
+    nodes:
+      - { id: entry, type: entry, next: each }
+      - id: each
+        type: parallel
+        branches:
+          slow:
+            - { id: pause, type: wait, duration: 100ms, next: then }
+            - { id: then, type: transform, transform: { expr: "2" } }
+          fast:
+            - { id: quick, type: transform, transform: { expr: "1" } }
+        next: exit
+      - { id: exit, type: exit }
+  - name: calls
+    description: Calls another tool for each number, two at once
+    inputSchema: { type: object, properties: { n: { type: number } } }
+    nodes:
+      - { id: entry, type: entry, next: each }
+      - id: each
+        type: foreach
+        items: "[1..4]"
+        as: x
+        maxParallel: 2
+        body: [{ id: sub, type: graph, tool: sum_to, args: { n: 2 } }]
+        next: exit
+      - { id: exit, type: exit }
   - name: outer
     description: Calls another tool
     inputSchema: { type: object, properties: { n: { type: number } } }
@@ -69,6 +98,8 @@ tools:
       - { id: last, type: transform, transform: { expr: "$.inner.sum * 10" }, next: exit }
       - { id: exit, type: exit }
 "#;
+
+const WAITS: &str = r#"{"the time": {"delayMs": 100, "then": {"echo": true}}}"#;
 
 struct World {
     runtime: Arc<Runtime>,
@@ -87,7 +118,7 @@ impl Caller for Log {
 
 impl World {
     fn new() -> Self {
-        let runtime = Arc::new(Runtime::new(Arc::new(Scripted::new("{}").unwrap())));
+        let runtime = Arc::new(Runtime::new(Arc::new(Scripted::new(WAITS).unwrap())));
         let graph = compile::compile(GRAPH).unwrap();
         Self { runtime, graph, events: Arc::default() }
     }
@@ -137,23 +168,6 @@ async fn result(run: JoinHandle<Finished>) -> Value {
 
 fn json(text: &str) -> Value {
     Value::from_json(text).unwrap()
-}
-
-#[tokio::test]
-async fn a_run_that_starts_paused_goes_step_by_step() {
-    let world = World::new();
-    let (mut debugger, run) = world.debug("sum_to", 1, true, Vec::new());
-    assert_eq!(stopped(&mut debugger).await, (PauseReason::Asked, "entry".to_owned()));
-    for node in ["count", "more", "exit"] {
-        debugger.step().await.unwrap();
-        assert_eq!(stopped(&mut debugger).await, (PauseReason::Stepped, node.to_owned()));
-    }
-    let context = debugger.context(None).await.unwrap().unwrap();
-    assert_eq!(context, json(r#"{"entry":{"n":1},"count":{"i":1,"sum":1},"more":"exit"}"#));
-    debugger.step().await.unwrap();
-    assert_eq!(debugger.stopped().await, DebugState::Ended);
-    assert_eq!(result(run).await, json(r#"{"i":1,"sum":1}"#));
-    assert_eq!(debugger.resume().await, Err(RunEnded));
 }
 
 #[tokio::test]
@@ -271,46 +285,12 @@ async fn breakpoints_after_a_node_hold_nothing_once_they_are_gone() {
 }
 
 #[tokio::test]
-async fn stepping_over_does_not_stop_inside() {
-    let world = World::new();
-    let (mut debugger, run) = world.debug("outer", 0, false, vec![before("inner")]);
-    stopped(&mut debugger).await;
-    debugger.step_over().await.unwrap();
-    assert_eq!(stopped(&mut debugger).await, (PauseReason::Stepped, "last".to_owned()));
-    debugger.resume().await.unwrap();
-    assert_eq!(result(run).await, Value::from(30));
-
-    let (mut debugger, run) = world.debug("outer", 0, false, vec![before("inner")]);
-    stopped(&mut debugger).await;
-    debugger.step().await.unwrap();
-    assert_eq!(stopped(&mut debugger).await, (PauseReason::Stepped, "entry".to_owned()));
-    debugger.resume().await.unwrap();
-    assert_eq!(result(run).await, Value::from(30));
-}
-
-/// It has nothing to step over yet: it stands still before whatever comes next.
-#[tokio::test]
-async fn a_step_of_a_run_that_goes_on_stops_it() {
-    for how in [Move::Step, Move::StepOver] {
-        let world = World::new();
-        let (mut debugger, run) = world.debug("sum_to", 100, false, Vec::new());
-        // It looks for commands every few steps, and this one comes in the middle.
-        debugger.go(how).await.unwrap();
-        let (why, node) = stopped(&mut debugger).await;
-        assert_eq!(why, PauseReason::Stepped);
-        assert!(["count", "more"].contains(&&*node), "{node}");
-        debugger.resume().await.unwrap();
-        assert_eq!(result(run).await.get("sum"), Some(&Value::from(5050)));
-    }
-}
-
-#[tokio::test]
 async fn a_changed_output_is_what_the_run_goes_on_with() {
     let world = World::new();
     let (mut debugger, run) = world.debug("sum_to", 5, false, vec![before("more")]);
     stopped(&mut debugger).await;
     let refused = debugger.set_output(None, "nobody".into(), Value::Null).await;
-    assert_eq!(refused, Err(NotChanged::NoOutput("nobody".into())));
+    assert_eq!(refused, Err(NotObeyed::Output(NotChanged::NoOutput("nobody".into()))));
     debugger.set_output(None, "count".into(), json(r#"{"i":5,"sum":-1}"#)).await.unwrap();
     debugger.resume().await.unwrap();
     assert_eq!(result(run).await, json(r#"{"i":5,"sum":-1}"#));
@@ -353,4 +333,20 @@ async fn a_stopped_run_is_cancelled() {
     debugger.stop().await.unwrap();
     let error = run.await.unwrap().outcome.unwrap_err();
     assert_eq!(error.message, "stopped by the debugger");
+}
+
+/// What was under way goes on while the run stands still, and something else comes next.
+#[tokio::test]
+async fn what_comes_next_is_told_when_it_changes() {
+    let world = World::new();
+    let (mut debugger, run) = world.debug("both", 0, false, vec![after("quick")]);
+    let stands = stopped(&mut debugger).await;
+    assert_eq!(stands, (PauseReason::After("quick".into()), String::new()));
+    let before = debugger.state();
+    let news = debugger.changed_from(&before);
+    tokio::time::timeout(Duration::from_secs(20), news).await.unwrap();
+    let stands = stopped(&mut debugger).await;
+    assert_eq!(stands, (PauseReason::After("quick".into()), "then".to_owned()));
+    debugger.resume().await.unwrap();
+    assert_eq!(result(run).await, json(r#"{"slow":2,"fast":1}"#));
 }
