@@ -27,7 +27,7 @@ pub(super) fn observe(tracing: &Tracing, call: &PassStart<'_>) -> Box<dyn PassOb
             attributes.push(KeyValue::new(key::METHOD, key::TOOLS_CALL));
         }
         let what = if is_request { key::TOOLS_CALL } else { key::EXECUTE_TOOL };
-        let builder = SpanBuilder::from_name(format!("{what} {tool}"))
+        let builder = SpanBuilder::from_name(key::name(what, tool))
             .with_kind(kind)
             .with_start_time(call.at)
             .with_attributes(attributes);

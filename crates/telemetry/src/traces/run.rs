@@ -28,10 +28,10 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
     let part = Part::of(run);
     let name = run.tool;
     let builder = if part == Part::Inside {
-        SpanBuilder::from_name(format!("{} {name}", key::EXECUTE_TOOL))
+        SpanBuilder::from_name(key::name(key::EXECUTE_TOOL, name))
             .with_kind(SpanKind::Internal)
     } else {
-        SpanBuilder::from_name(format!("{} {name}", key::TOOLS_CALL)).with_kind(SpanKind::Server)
+        SpanBuilder::from_name(key::name(key::TOOLS_CALL, name)).with_kind(SpanKind::Server)
     };
     let mut builder = builder.with_start_time(run.at);
     if part != Part::Around {
@@ -380,11 +380,11 @@ fn identify(
     outline: Option<&NodeOutline>,
     attributes: &mut Vec<KeyValue>,
 ) -> (String, SpanKind) {
-    let Some(outline) = outline else { return (format!("{kind} {node}"), SpanKind::Internal) };
+    let Some(outline) = outline else { return (key::name(kind, node), SpanKind::Internal) };
     attributes.extend(key::list(key::JSONATA, &outline.jsonata));
     attributes.extend(key::list(key::JSON_LOGIC, &outline.json_logic));
     let Some(target) = &outline.target else {
-        return (format!("{kind} {node}"), SpanKind::Internal);
+        return (key::name(kind, node), SpanKind::Internal);
     };
     let operation = KeyValue::new(key::OPERATION, key::EXECUTE_TOOL);
     match target {
@@ -393,23 +393,23 @@ fn identify(
             | graph::Target::Wrapped
             | graph::Target::Ask(_)
             | graph::Target::Time { .. },
-        ) => (format!("{kind} {node}"), SpanKind::Internal),
+        ) => (key::name(kind, node), SpanKind::Internal),
         Target::Outside(graph::Target::Tool { server, tool }) => {
             attributes.push(operation);
             attributes.push(key::text(key::TOOL_NAME, tool));
             attributes.push(KeyValue::new(key::METHOD, key::TOOLS_CALL));
             attributes.push(key::text(key::SERVER, server));
-            (format!("{} {tool}", key::TOOLS_CALL), SpanKind::Client)
+            (key::name(key::TOOLS_CALL, tool), SpanKind::Client)
         }
         Target::Outside(graph::Target::Command(command)) => {
             attributes.push(key::text(key::BACKEND, &command.backend.name));
             attributes.push(KeyValue::new(key::BACKEND_KIND, command.backend.kind.name()));
-            (format!("command {}", command.backend.name), SpanKind::Client)
+            (key::name("command", &command.backend.name), SpanKind::Client)
         }
         Target::Graph { tool } => {
             attributes.push(operation);
             attributes.push(key::text(key::TOOL_NAME, tool));
-            (format!("{} {tool}", key::EXECUTE_TOOL), SpanKind::Internal)
+            (key::name(key::EXECUTE_TOOL, tool), SpanKind::Internal)
         }
     }
 }
