@@ -8,6 +8,7 @@ mod compile;
 mod scripted;
 
 mod around;
+mod attempts;
 mod by_hand;
 mod collector;
 mod delivery;
