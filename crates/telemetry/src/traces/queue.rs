@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use opentelemetry::Context;
-use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::error::OTelSdkResult;
-use opentelemetry_sdk::trace::{Span, SpanData, SpanExporter as _, SpanProcessor};
+use opentelemetry_sdk::trace::{Span, SpanData, SpanProcessor};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::exporter::{Answer, Exporter};
 use super::{Delivery, TelemetryError};
 use crate::Batching;
 
@@ -55,7 +55,7 @@ impl Queue {
     /// Starts the thread; the exporter is made in its runtime.
     pub(super) fn start(
         batching: Batching,
-        exporter: impl FnOnce() -> Result<SpanExporter, TelemetryError>,
+        exporter: impl FnOnce() -> Result<Exporter, TelemetryError>,
     ) -> Result<Self, TelemetryError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let exporter = {
@@ -73,6 +73,7 @@ impl Queue {
             stop: stop.clone(),
             counts: Arc::clone(&counts),
             is_in_trouble: false,
+            said: None,
         };
         std::thread::Builder::new().name("telemetry".to_owned()).spawn(move || {
             runtime.block_on(sending.run());
@@ -146,13 +147,15 @@ impl fmt::Debug for Queue {
 
 /// The other end of the queue.
 struct Sending {
-    exporter: SpanExporter,
+    exporter: Exporter,
     batching: Batching,
     waiting: mpsc::Receiver<SpanData>,
     stop: CancellationToken,
     counts: Arc<Counts>,
     /// Whether the latest export failed: what is told once need not be told again.
     is_in_trouble: bool,
+    /// What the collector said last about spans that it took.
+    said: Option<String>,
 }
 
 impl Sending {
@@ -194,23 +197,36 @@ impl Sending {
         let export = self.exporter.export(batch);
         let outcome = tokio::time::timeout(self.batching.timeout, export).await;
         self.counts.waiting.fetch_sub(size, Ordering::Relaxed);
-        let why = match outcome {
-            Ok(Ok(())) => {
-                self.counts.exported.fetch_add(size, Ordering::Relaxed);
-                if std::mem::take(&mut self.is_in_trouble) {
-                    tracing::info!("the collector takes spans again");
-                }
+        let (lost, why) = match outcome {
+            Ok(Ok(Answer { rejected: 0, said })) => {
+                self.taken(size, said);
                 return;
             }
-            Ok(Err(error)) => error.to_string(),
+            Ok(Ok(Answer { rejected, said })) => {
+                (rejected.min(size), said.unwrap_or_else(|| "the collector rejected them".into()))
+            }
+            Ok(Err(error)) => (size, error.to_string()),
             Err(_) => {
                 let limit = self.batching.timeout.as_millis();
-                format!("it took longer than OTEL_BSP_EXPORT_TIMEOUT ({limit} ms)")
+                (size, format!("it took longer than OTEL_BSP_EXPORT_TIMEOUT ({limit} ms)"))
             }
         };
-        self.counts.refused.fetch_add(size, Ordering::Relaxed);
+        self.counts.exported.fetch_add(size - lost, Ordering::Relaxed);
+        self.counts.refused.fetch_add(lost, Ordering::Relaxed);
         if !std::mem::replace(&mut self.is_in_trouble, true) {
-            tracing::warn!("{size} spans were lost, and more may be: {why}");
+            tracing::warn!("{lost} spans were lost, and more may be: {why}");
+        }
+    }
+
+    /// The collector took all spans, and may have something to say about them.
+    fn taken(&mut self, size: u64, said: Option<String>) {
+        self.counts.exported.fetch_add(size, Ordering::Relaxed);
+        if std::mem::take(&mut self.is_in_trouble) {
+            tracing::info!("the collector takes spans again");
+        }
+        if let Some(said) = said.filter(|said| self.said.as_ref() != Some(said)) {
+            tracing::warn!("the collector took spans and says: {said}");
+            self.said = Some(said);
         }
     }
 }

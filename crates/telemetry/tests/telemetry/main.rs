@@ -7,6 +7,7 @@ mod compile;
 #[path = "../../../runtime/tests/support/scripted.rs"]
 mod scripted;
 
+mod answers;
 mod around;
 mod attempts;
 mod by_hand;
