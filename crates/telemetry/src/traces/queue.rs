@@ -3,6 +3,8 @@
 //! The thread has a runtime of its own. The program's may be one thread that is busy with calls, or
 //! be gone already when the last spans are sent.
 
+mod batches;
+
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
@@ -165,7 +167,9 @@ impl Sending {
             if batch.is_empty() {
                 return;
             }
-            self.export(batch).await;
+            for batch in batches::bounded(batch) {
+                self.export(batch).await;
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a collector answers to spans that reached it.
+//! What a collector answers to spans that reached it, and how many they may be at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use axum::routing::post;
 use mcpgraph_journal::Origin;
 use mcpgraph_telemetry::{Delivery, Settings, Traces};
 use opentelemetry_proto::tonic::collector::trace::v1::{
-    ExportTracePartialSuccess, ExportTraceServiceResponse,
+    ExportTracePartialSuccess, ExportTraceServiceRequest, ExportTraceServiceResponse,
 };
 use parking_lot::Mutex;
 use prost::Message as _;
@@ -104,4 +104,24 @@ async fn a_collector_that_asks_for_more_time_than_there_is_gets_a_last_attempt()
     let delivery = send(settings(&endpoint, "http/protobuf", &[timeout])).await;
     assert_eq!((delivery.exported, delivery.refused), (4, 0));
     assert_eq!(bodies.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn batches_are_not_longer_than_collectors_take() {
+    let (endpoint, bodies) = collector(|_| partial(0, "")).await;
+    let variables = [("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")];
+    let traces = Traces::start(settings(&endpoint, "http/protobuf", &variables)).unwrap();
+    let input = format!(r#"{{"name": "{}"}}"#, "x".repeat(20_000));
+    // The spans of each run have 80 KiB.
+    for _ in 0..60 {
+        drive("greeting", &input, Origin::default(), &[traces.observer()]).await;
+    }
+    assert_eq!(traces.shutdown(Duration::from_secs(20)).await.exported, 240);
+    let bodies = bodies.lock();
+    let sizes: Vec<_> = bodies.iter().map(Bytes::len).collect();
+    assert!(sizes.iter().sum::<usize>() > 4 << 20, "{sizes:?}");
+    assert!(sizes.iter().all(|size| *size < 5 << 19), "{sizes:?}");
+    for body in &*bodies {
+        ExportTraceServiceRequest::decode(body.clone()).unwrap();
+    }
 }
