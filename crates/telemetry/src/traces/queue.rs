@@ -8,7 +8,7 @@ mod batches;
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use opentelemetry::Context;
@@ -51,6 +51,24 @@ struct Counts {
     refused: AtomicU64,
     dropped: AtomicU64,
     waiting: AtomicU64,
+    /// Whether the queue was found full, and has not been half empty since.
+    is_full: AtomicBool,
+}
+
+impl Counts {
+    /// The queue was found full. Gives whether that is news.
+    fn is_full_now(&self) -> bool {
+        !self.is_full.swap(true, Ordering::Relaxed)
+    }
+
+    /// So many spans wait now. A queue that was full has room again when half of it is empty: one
+    /// that is always nearly full would be worth a line for every batch otherwise.
+    fn has_room(&self, waiting: usize, max_queue: usize) {
+        if waiting <= max_queue / 2 && self.is_full.swap(false, Ordering::Relaxed) {
+            let dropped = self.dropped.load(Ordering::Relaxed);
+            tracing::info!("spans find room in the queue again; {dropped} were dropped so far");
+        }
+    }
 }
 
 impl Queue {
@@ -120,11 +138,12 @@ impl SpanProcessor for Queue {
         self.counts.waiting.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = self.spans.try_send(span) {
             self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
-            let before = self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
             // The first one is worth a line; after that there is the count.
-            if before == 0 && matches!(error, TrySendError::Full(_)) {
+            if matches!(error, TrySendError::Full(_)) && self.counts.is_full_now() {
                 tracing::warn!(
-                    "a span was dropped: OTEL_BSP_MAX_QUEUE_SIZE ({}) spans wait already",
+                    "a span was dropped, and more may be: OTEL_BSP_MAX_QUEUE_SIZE ({}) spans wait \
+                     already",
                     self.spans.max_capacity()
                 );
             }
@@ -167,6 +186,7 @@ impl Sending {
             if batch.is_empty() {
                 return;
             }
+            self.counts.has_room(self.waiting.len(), self.batching.max_queue);
             for batch in batches::bounded(batch) {
                 self.export(batch).await;
             }
@@ -239,5 +259,22 @@ async fn passed(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_that_is_full_once_more_is_news_once_more() {
+        let counts = Counts::default();
+        assert!(counts.is_full_now());
+        assert!(!counts.is_full_now());
+        // Nearly full is not worth a line.
+        counts.has_room(6, 10);
+        assert!(!counts.is_full_now());
+        counts.has_room(5, 10);
+        assert!(counts.is_full_now());
     }
 }
