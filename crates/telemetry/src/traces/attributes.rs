@@ -65,6 +65,7 @@ pub(super) const DELAY: &str = "mcpgraph.retry.delay_ms";
 pub(super) const PAUSE_REASON: &str = "mcpgraph.pause.reason";
 pub(super) const WAITED: &str = "mcpgraph.pause.waited_ms";
 pub(super) const LOG_LEVEL: &str = "mcpgraph.log.level";
+pub(super) const EVENTS_DROPPED: &str = "mcpgraph.events.dropped";
 pub(super) const LOG_MESSAGE: &str = "mcpgraph.log.message";
 
 /// The name of a span: what it does, and with what. Collectors make indexes of these.

@@ -11,7 +11,8 @@ use opentelemetry_sdk::trace::Span;
 
 use super::attributes as key;
 use super::peers::Peers;
-use super::run::{Shown, describe_origin, fail};
+use super::run::describe_origin;
+use super::shown::{Shown, fail};
 use super::unrecorded::Unrecorded;
 use super::{Tracing, context};
 
