@@ -1,5 +1,6 @@
 //! The log of requests: what was asked, by whom, and what came of it.
 
+use std::borrow::Cow;
 use std::ptr;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Instant, SystemTime};
@@ -19,6 +20,9 @@ use crate::call::origin;
 
 /// The name under which requests are logged.
 const TARGET: &str = "mcpgraph::requests";
+
+/// How many bytes of a method or a name a line shows: as many as the journal keeps.
+const MAX_SHOWN_BYTES: usize = 512;
 
 /// A service whose requests are logged, and kept in the journal if there is one. It belongs outside
 /// of all others.
@@ -48,6 +52,14 @@ impl Trail {
         {
             self.trace.set(id.into()).unwrap_or_default();
         }
+    }
+}
+
+/// What a line shows of a text that clients may make up.
+fn shown(text: &str) -> Cow<'_, str> {
+    match text.floor_char_boundary(MAX_SHOWN_BYTES) {
+        end if end < text.len() => Cow::Owned(format!("{}…", &text[..end])),
+        _ => Cow::Borrowed(text),
     }
 }
 
@@ -109,8 +121,8 @@ impl RequestLog {
         tracing::info!(
             target: TARGET,
             token = client.principal.as_deref(),
-            method = &**method,
-            name = trail.name.get().map(|name| &**name),
+            method = &*shown(method),
+            name = trail.name.get().map(|name| shown(name)).as_deref(),
             server = trail.server.get().map(|server| &**server),
             status = status.name(),
             error = code,
@@ -243,6 +255,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_line_shows_only_the_beginning_of_a_long_name() {
+        assert_eq!(shown("up__echo"), "up__echo");
+        let long = shown(&"é".repeat(1 << 20)).into_owned();
+        assert!(long.ends_with("é…") && long.len() <= MAX_SHOWN_BYTES + 3, "{}", long.len());
+    }
 
     #[test]
     fn only_the_result_itself_says_that_a_tool_failed() {

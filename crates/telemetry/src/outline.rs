@@ -1,7 +1,9 @@
 //! What spans and metrics say about a node that its events do not: where it calls, what it
 //! evaluates.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use mcpgraph_graph::{Body, Digest, Graph, Kind, Node, Template};
@@ -16,6 +18,10 @@ const MAX_EXPRESSIONS: usize = 32;
 
 /// How many bytes of each expression are told.
 const MAX_EXPRESSION_BYTES: usize = 4096;
+
+/// How many bytes a name has that tells spans or metrics apart. Tools may have names of 128
+/// characters; those of clients, who may make them up, have no end.
+pub(crate) const MAX_NAME_BYTES: usize = 128;
 
 /// The outlines of the graphs that ran lately.
 #[derive(Default)]
@@ -157,4 +163,34 @@ fn add(expressions: &mut Vec<Arc<str>>, source: &str) {
 /// The beginning of a text, cut between characters.
 pub(crate) fn shortened(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
+}
+
+/// A name of at most [`MAX_NAME_BYTES`]. One that is longer is cut and marked by a digest of the whole,
+/// so that two that begin the same are still two.
+pub(crate) fn bounded_name(name: &str) -> Cow<'_, str> {
+    /// The bytes of `…` and 16 digits.
+    const MARK_BYTES: usize = 19;
+    if name.len() <= MAX_NAME_BYTES {
+        return Cow::Borrowed(name);
+    }
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    let begin = shortened(name, MAX_NAME_BYTES - MARK_BYTES);
+    Cow::Owned(format!("{begin}…{:016x}", hasher.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_cut_and_still_one_of_its_own() {
+        let longest = "x".repeat(MAX_NAME_BYTES);
+        assert_eq!(bounded_name(&longest), longest);
+        let (one, other) = ("é".repeat(1 << 20), "é".repeat(1 << 19));
+        let (one, other) = (bounded_name(&one), bounded_name(&other));
+        assert!(one.starts_with("éé") && one.len() <= MAX_NAME_BYTES, "{one}");
+        assert_ne!(one, other);
+        assert_eq!(bounded_name(&format!("{longest}x")).len(), MAX_NAME_BYTES);
+    }
 }

@@ -2,13 +2,16 @@
 
 mod attributes;
 mod context;
+mod events;
 mod exporter;
 mod ids;
+mod node;
 mod passed;
 mod peers;
 mod queue;
 mod request;
 mod run;
+mod shown;
 mod unrecorded;
 
 use std::sync::{Arc, OnceLock};
@@ -28,7 +31,7 @@ use ids::Ids;
 pub use peers::Peer;
 use peers::{Peers, transport};
 use queue::Queue;
-use run::Shown;
+use shown::Shown;
 
 /// Traces of runs, on their way to a collector.
 ///

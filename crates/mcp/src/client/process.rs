@@ -1,19 +1,17 @@
 //! A child process in a group of its own: started without a shell, ended with all it started.
 
-use std::collections::VecDeque;
+mod stderr;
+
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
-use mcpgraph_diagnostics::Secrets;
 use mcpgraph_programs::{Registration, why_not_started};
-use parking_lot::Mutex;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
-use tokio::io::{AsyncReadExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use super::{ClientError, Reaper, StdioConfig, limits};
+pub(super) use stderr::Stderr;
 
 /// How long a process may take to end after it was asked to by a signal.
 const TERMINATE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -160,51 +158,5 @@ pub(super) fn describe(status: io::Result<ExitStatus>) -> String {
     match status {
         Ok(status) => status.to_string(),
         Err(error) => format!("exit status unknown: {error}"),
-    }
-}
-
-/// The end of what a process wrote to stderr.
-#[derive(Clone)]
-pub(super) struct Stderr {
-    tail: Arc<Mutex<VecDeque<u8>>>,
-    secrets: Secrets,
-}
-
-impl Stderr {
-    pub(super) fn new(secrets: Secrets) -> Self {
-        Self { tail: Arc::default(), secrets }
-    }
-
-    /// Reads to the end, keeps the tail and shows the lines to who debugs.
-    pub(super) async fn drain(self, stderr: ChildStderr, command: String) {
-        let mut reader = BufReader::new(stderr);
-        let mut chunk = vec![0; 8 * 1024];
-        loop {
-            match reader.read(&mut chunk).await {
-                Ok(0) | Err(_) => return,
-                Ok(count) => {
-                    let bytes = &chunk[..count];
-                    if tracing::enabled!(tracing::Level::DEBUG) {
-                        for line in self.secrets.hide(&String::from_utf8_lossy(bytes)).lines() {
-                            tracing::debug!(command, "{line}");
-                        }
-                    }
-                    self.keep(bytes);
-                }
-            }
-        }
-    }
-
-    fn keep(&self, bytes: &[u8]) {
-        let mut tail = self.tail.lock();
-        tail.extend(bytes);
-        let excess = tail.len().saturating_sub(limits::STDERR_BYTES);
-        tail.drain(..excess);
-    }
-
-    /// What is kept, without secrets.
-    pub(super) fn tail(&self) -> String {
-        let bytes: Vec<u8> = self.tail.lock().iter().copied().collect();
-        self.secrets.hide(&String::from_utf8_lossy(&bytes))
     }
 }

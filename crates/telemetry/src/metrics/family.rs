@@ -1,5 +1,6 @@
 //! Numbers of one name, told apart by labels.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use parking_lot::RwLock;
 
 use super::instrument::Instrument;
 use super::text::Text;
+use crate::outline::bounded_name;
 
 /// How many combinations of labels a family tells apart; all others are counted together, under
 /// labels that say [`OTHER`]. Names come from files and are few; this is for files that are not.
@@ -24,7 +26,7 @@ pub(super) struct Family<const N: usize, I> {
     series: RwLock<HashMap<[Label; N], Arc<I>>>,
 }
 
-/// The value of a label, which costs nothing to make.
+/// The value of a label, which costs nothing to make unless it is too long to be shown as it is.
 #[derive(Clone, Debug)]
 pub(super) enum Label {
     Shared(Arc<str>),
@@ -84,7 +86,10 @@ impl Label {
 
 impl From<&Arc<str>> for Label {
     fn from(text: &Arc<str>) -> Self {
-        Self::Shared(Arc::clone(text))
+        match bounded_name(text) {
+            Cow::Borrowed(_) => Self::Shared(Arc::clone(text)),
+            Cow::Owned(cut) => Self::Shared(cut.into()),
+        }
     }
 }
 

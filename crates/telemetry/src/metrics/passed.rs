@@ -9,6 +9,7 @@ use mcpgraph_runtime::{PassObserver, PassStart};
 use super::Registry;
 use super::family::MAX_SERIES;
 use super::run::{ABANDONED, OK};
+use crate::outline::bounded_name;
 
 /// How many combinations of labels may be there before a passed-on call adds none. The names of
 /// tools are the clients' here, who may make them up, and must not take the place of the graph's.
@@ -26,7 +27,9 @@ pub(super) struct Passed {
 
 impl Passed {
     pub(super) fn begin(registry: Arc<Registry>, call: &PassStart<'_>) -> Self {
-        let (tool, server, inner) = (call.tool.into(), call.server.into(), call.inner.into());
+        // As long as the call lasts, nothing is kept of a name that no label would show.
+        let kept = |name: &str| -> Arc<str> { Arc::from(&*bounded_name(name)) };
+        let (tool, server, inner) = (kept(call.tool), kept(call.server), kept(call.inner));
         Self { registry, tool, server, inner, began: Instant::now(), has_ended: false }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use super::text::{self, Text};
+use crate::outline::bounded_name;
 
 /// What sort of number is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl Readings {
                 Read::One(read) => text.sample(entry.name, &[], &[], read()),
                 Read::Each(label, read) => {
                     for (value, number) in read() {
-                        text.sample(entry.name, &[label], &[&*value], number);
+                        text.sample(entry.name, &[label], &[&*bounded_name(&value)], number);
                     }
                 }
             }

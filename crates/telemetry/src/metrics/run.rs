@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use mcpgraph_engine::{Event, RunError, StepId};
+use mcpgraph_engine::{ErrorKind, Event, RunError, StepId};
 use mcpgraph_graph as graph;
 use mcpgraph_runtime::{RunObserver, RunStart};
 
@@ -21,14 +21,40 @@ pub(super) const ABANDONED: &str = "abandoned";
 pub(super) struct Counted {
     registry: Arc<Registry>,
     tool: Arc<str>,
-    /// Each with when its attempt began.
-    steps: OpenSteps<Duration>,
+    steps: OpenSteps<Attempt>,
     /// When the latest event was.
     latest: Duration,
     has_ended: bool,
     is_durable: bool,
     /// When this execution began. What an earlier one left under way is tried again since then.
     since: Duration,
+    /// When the first step began that is not told again from another run's record, whose time does
+    /// not count; none as long as all are.
+    own_since: Option<Duration>,
+}
+
+/// The latest attempt of a step.
+struct Attempt {
+    /// When it begins. A run may end before that.
+    begins: Duration,
+    /// Whether there was one before it.
+    is_retry: bool,
+    /// Whether there was an input to call something with when the step was told.
+    has_input: bool,
+}
+
+impl Attempt {
+    /// Whether something was called by the time it ended. What a call is made with may fail, or take
+    /// too long, before there is a call.
+    fn has_called(&self, error: Option<&RunError>) -> bool {
+        match error.map(|error| error.kind) {
+            Some(ErrorKind::Expression) => false,
+            Some(ErrorKind::Timeout | ErrorKind::Limit | ErrorKind::Cancelled) => {
+                self.has_input || self.is_retry
+            }
+            _ => true,
+        }
+    }
 }
 
 impl Counted {
@@ -42,7 +68,9 @@ impl Counted {
         } else {
             Duration::ZERO
         };
-        Self { registry, tool, steps, latest: Duration::ZERO, has_ended: false, is_durable, since }
+        let own_since = run.origin.parent.is_none().then_some(Duration::ZERO);
+        let (latest, has_ended) = (Duration::ZERO, false);
+        Self { registry, tool, steps, latest, has_ended, is_durable, since, own_since }
     }
 
     /// The run is not under way here any more. It ended, or goes on elsewhere, which counts it then.
@@ -56,8 +84,9 @@ impl Counted {
     fn end(&mut self, outcome: &'static str) {
         self.leave();
         let registry = &self.registry;
+        let took = self.own_since.map_or(Duration::ZERO, |since| self.latest.saturating_sub(since));
         registry.calls.with([(&self.tool).into(), outcome.into()]).increase();
-        registry.call_duration.with([(&self.tool).into()]).observe(self.latest);
+        registry.call_duration.with([(&self.tool).into()]).observe(took);
     }
 
     fn step_ended(&mut self, step: StepId, error: Option<&RunError>, at: Duration) {
@@ -74,11 +103,21 @@ impl Counted {
 
     fn next_attempt(&mut self, step: StepId, begins: Duration) {
         if let Some(open) = self.steps.get_mut(step) {
-            open.own = begins;
+            open.own = Attempt { begins, is_retry: true, ..open.own };
         }
     }
 
-    fn attempt_ended(&self, step: &OpenStep<Duration>, error: Option<&RunError>, at: Duration) {
+    fn attempt_ended(&self, step: &OpenStep<Attempt>, error: Option<&RunError>, at: Duration) {
+        if at < step.own.begins {
+            return;
+        }
+        if step.own.is_retry {
+            let labels = [(&step.tool).into(), (&step.node).into()];
+            self.registry.node_retries.with(labels).increase();
+        }
+        if !step.own.has_called(error) {
+            return;
+        }
         let target = self.steps.outline(step).and_then(|outline| outline.target.as_ref());
         let Some(Target::Outside(target)) = target else { return };
         let outcome = error.map_or(OK, |error| error.kind.name());
@@ -96,7 +135,7 @@ impl Counted {
         self.registry
             .upstream_duration
             .with(labels)
-            .observe(at.saturating_sub(step.own.max(self.since)));
+            .observe(at.saturating_sub(step.own.begins.max(self.since)));
     }
 }
 
@@ -104,9 +143,15 @@ impl RunObserver for Counted {
     fn event(&mut self, event: &Event) {
         self.latest = self.latest.max(event.at());
         match event {
-            Event::StepStarted { step, path, node, kind, began, at, .. } => {
-                // The first attempt of a call begins when its arguments are there.
-                self.steps.begin((*step, path), (node, kind), *began, |_| *at);
+            Event::StepStarted { step, path, node, kind, input, began, at, .. } => {
+                let own_since = &mut self.own_since;
+                self.steps.begin((*step, path), (node, kind), *began, |beginning| {
+                    if !beginning.is_recalled {
+                        own_since.get_or_insert(*began);
+                    }
+                    // The first attempt of a call begins when its arguments are there.
+                    Attempt { begins: *at, is_retry: false, has_input: input.is_some() }
+                });
             }
             Event::StepFinished { step, at, .. } => {
                 self.step_ended(*step, None, *at);
@@ -116,8 +161,6 @@ impl RunObserver for Counted {
             }
             Event::Retrying { step, delay, error, at, .. } => {
                 if let Some(open) = self.steps.get(*step).filter(|open| !open.is_recalled) {
-                    let labels = [(&open.tool).into(), (&open.node).into()];
-                    self.registry.node_retries.with(labels).increase();
                     self.attempt_ended(open, Some(error), *at);
                 }
                 self.next_attempt(*step, at.saturating_add(*delay));

@@ -8,7 +8,7 @@ use mcpgraph_engine::{ErrorKind, RunError};
 use mcpgraph_value::Value;
 use opentelemetry::{Array, KeyValue, StringValue};
 
-use crate::outline::shortened;
+use crate::outline::{bounded_name, shortened};
 
 /// How many bytes of a message or of a captured payload a span carries.
 pub(super) const MAX_TEXT_BYTES: usize = 16 * 1024;
@@ -65,7 +65,13 @@ pub(super) const DELAY: &str = "mcpgraph.retry.delay_ms";
 pub(super) const PAUSE_REASON: &str = "mcpgraph.pause.reason";
 pub(super) const WAITED: &str = "mcpgraph.pause.waited_ms";
 pub(super) const LOG_LEVEL: &str = "mcpgraph.log.level";
+pub(super) const EVENTS_DROPPED: &str = "mcpgraph.events.dropped";
 pub(super) const LOG_MESSAGE: &str = "mcpgraph.log.message";
+
+/// The name of a span: what it does, and with what. Collectors make indexes of these.
+pub(super) fn name(what: &str, with: &str) -> String {
+    format!("{what} {}", bounded_name(with))
+}
 
 /// An attribute with a shared text.
 pub(super) fn text(key: &'static str, value: &Arc<str>) -> KeyValue {

@@ -1,5 +1,7 @@
 //! The W3C trace context: read from a caller, told to those who are called.
 
+use std::collections::HashSet;
+
 use mcpgraph_journal::TraceContext;
 use opentelemetry::Context;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
@@ -33,10 +35,21 @@ pub(super) fn write(span: &SpanContext) -> TraceContext {
     TraceContext { traceparent: traceparent.into(), tracestate: is_told.then(|| state.into()) }
 }
 
-/// Not too long, and nothing but visible characters, spaces and tabs.
+/// How many members `tracestate` has at most.
+const MAX_MEMBERS: usize = 32;
+
+/// Not too long, nothing but visible characters, spaces and tabs, and every key once: of two members
+/// with the same key nobody knows which one counts, so that the specification has all dropped.
 fn is_state(text: &str) -> bool {
     let may_stand = |byte: u8| byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t');
-    text.len() <= MAX_STATE_BYTES && text.bytes().all(may_stand)
+    if text.len() > MAX_STATE_BYTES || !text.bytes().all(may_stand) {
+        return false;
+    }
+    let members = text.split(',').map(str::trim).filter(|member| !member.is_empty());
+    let mut keys = HashSet::new();
+    members.take(MAX_MEMBERS + 1).all(|member| {
+        member.split_once('=').is_some_and(|(key, _)| keys.insert(key)) && keys.len() <= MAX_MEMBERS
+    })
 }
 
 /// The fields of a caller's context, by the names of their headers.
@@ -72,7 +85,13 @@ mod tests {
             told.tracestate
         };
         assert_eq!(passed("a=1,b=2").as_deref(), Some("a=1,b=2"));
-        for state in ["a=1\r\nx: y", "a=é", &format!("a={}", "x".repeat(600))] {
+        let members = |count: usize| {
+            let members: Vec<_> = (0..count).map(|number| format!("k{number}=1")).collect();
+            members.join(",")
+        };
+        assert_eq!(passed(&members(32)), Some(members(32).into()));
+        let long = format!("a={}", "x".repeat(600));
+        for state in ["a=1\r\nx: y", "a=é", "a=1,b=2, a=3", "a", &members(33), &long] {
             assert_eq!(passed(state), None, "{state:?}");
         }
     }

@@ -1,17 +1,26 @@
 //! The three ways of OTLP.
 
+mod answer;
+mod listening;
+
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use opentelemetry_otlp::{Protocol as OtlpProtocol, RetryPolicy, WithTonicConfig as _};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::SpanExporter as _;
+use opentelemetry_sdk::error::OTelSdkError;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
+use parking_lot::Mutex;
+use tokio::time::Instant;
 use tonic::metadata::MetadataMap;
 use tonic::transport::ClientTlsConfig;
 
 use super::TelemetryError;
 use crate::{Protocol, Settings};
+pub(super) use answer::Answer;
+use listening::{Exchange, Exchanges, Listening};
 
 /// What to do about an endpoint that cannot be used.
 const REMEDY: &str = "set OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) to a \
@@ -20,11 +29,26 @@ const REMEDY: &str = "set OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRA
 /// The longest pause between two attempts of an export. They go on until its time is up.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// What sends spans, one batch after the other.
+pub(super) struct Exporter {
+    spans: SpanExporter,
+    /// How long one export may take.
+    timeout: Duration,
+    exchanges: Exchanges,
+}
+
+impl Exporter {
+    /// Sends spans. What reached the collector is not necessarily what it took, as far as it says so.
+    pub(super) async fn export(&self, batch: Vec<SpanData>) -> Result<Answer, OTelSdkError> {
+        let exchange = Exchange::before(Instant::now() + self.timeout);
+        *self.exchanges.lock() = exchange;
+        self.spans.export(batch).await?;
+        Ok(std::mem::take(&mut self.exchanges.lock().answer))
+    }
+}
+
 /// What sends spans. It must be called inside of the runtime that will send them.
-pub(super) fn build(
-    settings: &Settings,
-    resource: &Resource,
-) -> Result<SpanExporter, TelemetryError> {
+pub(super) fn build(settings: &Settings, resource: &Resource) -> Result<Exporter, TelemetryError> {
     let fault = |reason: String| {
         let endpoint = shown(&settings.endpoint);
         TelemetryError::Settings { endpoint, reason }
@@ -36,20 +60,23 @@ pub(super) fn build(
     }
     // The first one counts for the whole process; a host program may have chosen another.
     drop(rustls::crypto::ring::default_provider().install_default());
+    let timeout = settings.timeout;
+    let exchanges: Exchanges = Arc::new(Mutex::new(Exchange::before(Instant::now())));
     let exporter = match settings.protocol {
         Protocol::Grpc => grpc(settings, &url),
-        Protocol::HttpProtobuf => http(settings, &url, OtlpProtocol::HttpBinary),
-        Protocol::HttpJson => http(settings, &url, OtlpProtocol::HttpJson),
+        Protocol::HttpProtobuf => http(settings, &url, OtlpProtocol::HttpBinary, &exchanges),
+        Protocol::HttpJson => http(settings, &url, OtlpProtocol::HttpJson, &exchanges),
     };
-    let mut exporter = exporter.map_err(fault)?;
-    exporter.set_resource(resource);
-    Ok(exporter)
+    let mut spans = exporter.map_err(fault)?;
+    spans.set_resource(resource);
+    Ok(Exporter { spans, timeout, exchanges })
 }
 
 fn http(
     settings: &Settings,
     url: &reqwest::Url,
     protocol: OtlpProtocol,
+    exchanges: &Exchanges,
 ) -> Result<SpanExporter, String> {
     let mut client = reqwest::Client::builder()
         // A redirect could take credentials to another host.
@@ -62,7 +89,7 @@ fn http(
     let headers: HashMap<String, String> = settings.headers.iter().cloned().collect();
     SpanExporter::builder()
         .with_http()
-        .with_http_client(client)
+        .with_http_client(Listening { client, exchanges: Arc::clone(exchanges) })
         .with_protocol(protocol)
         .with_endpoint(&settings.endpoint)
         .with_timeout(settings.timeout)

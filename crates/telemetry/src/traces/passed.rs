@@ -11,7 +11,8 @@ use opentelemetry_sdk::trace::Span;
 
 use super::attributes as key;
 use super::peers::Peers;
-use super::run::{Shown, describe_origin, fail};
+use super::run::describe_origin;
+use super::shown::{Shown, fail};
 use super::unrecorded::Unrecorded;
 use super::{Tracing, context};
 
@@ -27,7 +28,7 @@ pub(super) fn observe(tracing: &Tracing, call: &PassStart<'_>) -> Box<dyn PassOb
             attributes.push(KeyValue::new(key::METHOD, key::TOOLS_CALL));
         }
         let what = if is_request { key::TOOLS_CALL } else { key::EXECUTE_TOOL };
-        let builder = SpanBuilder::from_name(format!("{what} {tool}"))
+        let builder = SpanBuilder::from_name(key::name(what, tool))
             .with_kind(kind)
             .with_start_time(call.at)
             .with_attributes(attributes);

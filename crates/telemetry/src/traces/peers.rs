@@ -7,7 +7,7 @@ use opentelemetry::trace::Span as _;
 use opentelemetry_sdk::trace::Span;
 
 use super::attributes as key;
-use super::run::Shown;
+use super::shown::Shown;
 
 /// What is known of a server that is called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,21 +3,23 @@
 //! The thread has a runtime of its own. The program's may be one thread that is busy with calls, or
 //! be gone already when the last spans are sent.
 
+mod batches;
+
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use opentelemetry::Context;
-use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::error::OTelSdkResult;
-use opentelemetry_sdk::trace::{Span, SpanData, SpanExporter as _, SpanProcessor};
+use opentelemetry_sdk::trace::{Span, SpanData, SpanProcessor};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::exporter::{Answer, Exporter};
 use super::{Delivery, TelemetryError};
 use crate::Batching;
 
@@ -49,13 +51,31 @@ struct Counts {
     refused: AtomicU64,
     dropped: AtomicU64,
     waiting: AtomicU64,
+    /// Whether the queue was found full, and has not been half empty since.
+    is_full: AtomicBool,
+}
+
+impl Counts {
+    /// The queue was found full. Gives whether that is news.
+    fn is_full_now(&self) -> bool {
+        !self.is_full.swap(true, Ordering::Relaxed)
+    }
+
+    /// So many spans wait now. A queue that was full has room again when half of it is empty: one
+    /// that is always nearly full would be worth a line for every batch otherwise.
+    fn has_room(&self, waiting: usize, max_queue: usize) {
+        if waiting <= max_queue / 2 && self.is_full.swap(false, Ordering::Relaxed) {
+            let dropped = self.dropped.load(Ordering::Relaxed);
+            tracing::info!("spans find room in the queue again; {dropped} were dropped so far");
+        }
+    }
 }
 
 impl Queue {
     /// Starts the thread; the exporter is made in its runtime.
     pub(super) fn start(
         batching: Batching,
-        exporter: impl FnOnce() -> Result<SpanExporter, TelemetryError>,
+        exporter: impl FnOnce() -> Result<Exporter, TelemetryError>,
     ) -> Result<Self, TelemetryError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let exporter = {
@@ -73,6 +93,7 @@ impl Queue {
             stop: stop.clone(),
             counts: Arc::clone(&counts),
             is_in_trouble: false,
+            said: None,
         };
         std::thread::Builder::new().name("telemetry".to_owned()).spawn(move || {
             runtime.block_on(sending.run());
@@ -117,11 +138,12 @@ impl SpanProcessor for Queue {
         self.counts.waiting.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = self.spans.try_send(span) {
             self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
-            let before = self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
             // The first one is worth a line; after that there is the count.
-            if before == 0 && matches!(error, TrySendError::Full(_)) {
+            if matches!(error, TrySendError::Full(_)) && self.counts.is_full_now() {
                 tracing::warn!(
-                    "a span was dropped: OTEL_BSP_MAX_QUEUE_SIZE ({}) spans wait already",
+                    "a span was dropped, and more may be: OTEL_BSP_MAX_QUEUE_SIZE ({}) spans wait \
+                     already",
                     self.spans.max_capacity()
                 );
             }
@@ -146,13 +168,15 @@ impl fmt::Debug for Queue {
 
 /// The other end of the queue.
 struct Sending {
-    exporter: SpanExporter,
+    exporter: Exporter,
     batching: Batching,
     waiting: mpsc::Receiver<SpanData>,
     stop: CancellationToken,
     counts: Arc<Counts>,
     /// Whether the latest export failed: what is told once need not be told again.
     is_in_trouble: bool,
+    /// What the collector said last about spans that it took.
+    said: Option<String>,
 }
 
 impl Sending {
@@ -162,7 +186,10 @@ impl Sending {
             if batch.is_empty() {
                 return;
             }
-            self.export(batch).await;
+            self.counts.has_room(self.waiting.len(), self.batching.max_queue);
+            for batch in batches::bounded(batch) {
+                self.export(batch).await;
+            }
         }
     }
 
@@ -194,23 +221,36 @@ impl Sending {
         let export = self.exporter.export(batch);
         let outcome = tokio::time::timeout(self.batching.timeout, export).await;
         self.counts.waiting.fetch_sub(size, Ordering::Relaxed);
-        let why = match outcome {
-            Ok(Ok(())) => {
-                self.counts.exported.fetch_add(size, Ordering::Relaxed);
-                if std::mem::take(&mut self.is_in_trouble) {
-                    tracing::info!("the collector takes spans again");
-                }
+        let (lost, why) = match outcome {
+            Ok(Ok(Answer { rejected: 0, said })) => {
+                self.taken(size, said);
                 return;
             }
-            Ok(Err(error)) => error.to_string(),
+            Ok(Ok(Answer { rejected, said })) => {
+                (rejected.min(size), said.unwrap_or_else(|| "the collector rejected them".into()))
+            }
+            Ok(Err(error)) => (size, error.to_string()),
             Err(_) => {
                 let limit = self.batching.timeout.as_millis();
-                format!("it took longer than OTEL_BSP_EXPORT_TIMEOUT ({limit} ms)")
+                (size, format!("it took longer than OTEL_BSP_EXPORT_TIMEOUT ({limit} ms)"))
             }
         };
-        self.counts.refused.fetch_add(size, Ordering::Relaxed);
+        self.counts.exported.fetch_add(size - lost, Ordering::Relaxed);
+        self.counts.refused.fetch_add(lost, Ordering::Relaxed);
         if !std::mem::replace(&mut self.is_in_trouble, true) {
-            tracing::warn!("{size} spans were lost, and more may be: {why}");
+            tracing::warn!("{lost} spans were lost, and more may be: {why}");
+        }
+    }
+
+    /// The collector took all spans, and may have something to say about them.
+    fn taken(&mut self, size: u64, said: Option<String>) {
+        self.counts.exported.fetch_add(size, Ordering::Relaxed);
+        if std::mem::take(&mut self.is_in_trouble) {
+            tracing::info!("the collector takes spans again");
+        }
+        if let Some(said) = said.filter(|said| self.said.as_ref() != Some(said)) {
+            tracing::warn!("the collector took spans and says: {said}");
+            self.said = Some(said);
         }
     }
 }
@@ -219,5 +259,22 @@ async fn passed(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_that_is_full_once_more_is_news_once_more() {
+        let counts = Counts::default();
+        assert!(counts.is_full_now());
+        assert!(!counts.is_full_now());
+        // Nearly full is not worth a line.
+        counts.has_room(6, 10);
+        assert!(!counts.is_full_now());
+        counts.has_room(5, 10);
+        assert!(counts.is_full_now());
     }
 }

@@ -12,7 +12,7 @@ use opentelemetry::trace::Span as _;
 use opentelemetry_sdk::trace::Span;
 
 use super::attributes as key;
-use crate::outline::shortened;
+use crate::outline::bounded_name;
 
 /// What a run is of the request that a client made.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,10 +46,10 @@ pub(super) fn name_after_request(span: &mut Span, input: &Value) {
     let Some(method) = asked("/request/method") else { return };
     span.set_attribute(key::bounded(key::METHOD, method));
     let Some(tool) = asked("/request/params/name").filter(|_| method == key::TOOLS_CALL) else {
-        span.update_name(method.to_owned());
+        span.update_name(bounded_name(method).into_owned());
         return;
     };
-    span.update_name(format!("{method} {}", shortened(tool, key::MAX_TEXT_BYTES)));
+    span.update_name(key::name(method, tool));
     span.set_attribute(KeyValue::new(key::OPERATION, key::EXECUTE_TOOL));
     span.set_attribute(key::bounded(key::TOOL_NAME, tool));
 }

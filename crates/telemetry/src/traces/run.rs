@@ -1,12 +1,11 @@
 //! The events of one run as spans.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use mcpgraph_engine::{Event, PauseReason, RunError, StepId, StepPath};
+use mcpgraph_engine::{Event, PauseReason, StepId, StepPath};
 use mcpgraph_graph as graph;
-use mcpgraph_journal::{Masker, Origin, TraceContext};
+use mcpgraph_journal::{Origin, TraceContext};
 use mcpgraph_runtime::{RunObserver, RunStart};
 use mcpgraph_value::Value;
 use opentelemetry::trace::{Span as _, SpanBuilder, SpanContext, SpanKind, Status, Tracer as _};
@@ -14,13 +13,16 @@ use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::trace::{SdkTracer, Span};
 
 use super::attributes as key;
+use super::events::{self, Events};
 use super::ids::OfRun;
+use super::node::{StepSpan, identify};
 use super::peers::Peers;
 use super::queue::discard;
 use super::request::{Part, name_after_request};
+use super::shown::{Shown, fail, failure_in};
 use super::unrecorded::Unrecorded;
 use super::{Tracing, context};
-use crate::outline::{NodeOutline, Target, shortened};
+use crate::outline::Target;
 use crate::steps::{OpenStep, OpenSteps};
 
 /// Begins the span of a run; where it is not to be recorded, only its context is passed on.
@@ -28,10 +30,9 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
     let part = Part::of(run);
     let name = run.tool;
     let builder = if part == Part::Inside {
-        SpanBuilder::from_name(format!("{} {name}", key::EXECUTE_TOOL))
-            .with_kind(SpanKind::Internal)
+        SpanBuilder::from_name(key::name(key::EXECUTE_TOOL, name)).with_kind(SpanKind::Internal)
     } else {
-        SpanBuilder::from_name(format!("{} {name}", key::TOOLS_CALL)).with_kind(SpanKind::Server)
+        SpanBuilder::from_name(key::name(key::TOOLS_CALL, name)).with_kind(SpanKind::Server)
     };
     let mut builder = builder.with_start_time(run.at);
     if part != Part::Around {
@@ -62,6 +63,7 @@ pub(super) fn observe(tracing: &Tracing, run: &RunStart<'_>) -> Box<dyn RunObser
         peers: tracing.peers.clone(),
         context: span.span_context().clone(),
         span: Some(span),
+        events: Events::default(),
         ids,
         is_around: part == Part::Around,
         steps: OpenSteps::new(run, tracing.outlines.of(run)),
@@ -114,30 +116,13 @@ struct Recorded {
     context: SpanContext,
     /// None once the run has ended.
     span: Option<Span>,
+    events: Events,
     /// The ids of its spans; none of a run that ends with this process.
     ids: Option<OfRun>,
     /// Whether it is a workflow that speaks for the request.
     is_around: bool,
     steps: OpenSteps<StepSpan>,
     clock: Clock,
-}
-
-/// What of values and messages a span may show.
-#[derive(Clone)]
-pub(super) struct Shown {
-    /// Whether payloads are asked for.
-    payloads: bool,
-    masker: Arc<Masker>,
-}
-
-/// The span of a step.
-struct StepSpan {
-    span: Span,
-    retries: u32,
-    /// The server whose tool is called.
-    server: Option<Arc<str>>,
-    /// Whether it is a tool that is executed, for which payloads have names of their own.
-    is_tool: bool,
 }
 
 /// The time of day from the time of a run.
@@ -194,15 +179,15 @@ impl RunObserver for Recorded {
                 let mut attributes = key::exception(&self.shown.error(error));
                 attributes.push(key::count(key::ATTEMPT, *attempt));
                 attributes.push(key::count(key::DELAY, delay.as_millis()));
-                step.own.span.add_event_with_timestamp("retry", time, attributes);
+                step.own.tell("retry", time, attributes);
             }
             Event::Log { step, level, message, .. } => {
                 let attributes = vec![
                     KeyValue::new(key::LOG_LEVEL, level.name()),
-                    key::bounded(key::LOG_MESSAGE, &self.shown.masker.message(message)),
+                    key::bounded(key::LOG_MESSAGE, &self.shown.text(message)),
                 ];
                 if let Some(step) = self.steps.get_mut(*step) {
-                    step.own.span.add_event_with_timestamp("log", time, attributes);
+                    step.own.tell(events::LOG, time, attributes);
                 }
             }
             Event::Paused { why, .. } => {
@@ -222,10 +207,14 @@ impl RunObserver for Recorded {
                 self.tell("output_changed", time, vec![key::text(key::NODE, node), path]);
             }
             Event::Finished { outcome, .. } => {
-                let shown = self.shown.clone();
+                let (shown, is_around) = (self.shown.clone(), self.is_around);
                 self.end(time, |span| match outcome {
                     Ok(output) => {
                         shown.payload(span, output, (key::OUTPUT_SIZE, key::RESULT));
+                        // To the client it is the answer to its call, whose failure is a failure.
+                        if is_around && let Some(error) = failure_in(output) {
+                            fail(span, &shown.error(&error), time);
+                        }
                     }
                     Err(error) => fail(span, &shown.error(error), time),
                 });
@@ -304,7 +293,8 @@ impl Recorded {
                 }
                 _ => None,
             };
-            StepSpan { span, retries: 0, server, is_tool: target.is_some() }
+            let (events, is_tool) = (Events::default(), target.is_some());
+            StepSpan { span, events, retries: 0, server, is_tool }
         });
         if let (Some(input), Some(step)) = (input, self.steps.get_mut(*step)) {
             let key = if step.own.is_tool { key::ARGUMENTS } else { key::INPUT };
@@ -324,7 +314,7 @@ impl Recorded {
     /// Something that is about the run as a whole.
     fn tell(&mut self, name: &'static str, time: SystemTime, attributes: Vec<KeyValue>) {
         if let Some(span) = &mut self.span {
-            span.add_event_with_timestamp(name, time, attributes);
+            self.events.tell(span, name, time, attributes);
         }
     }
 
@@ -334,6 +324,7 @@ impl Recorded {
             step.own.span.end_with_timestamp(time);
         }
         if let Some(mut span) = self.span.take() {
+            self.events.end(&mut span);
             conclude(&mut span);
             span.end_with_timestamp(time);
         }
@@ -359,102 +350,6 @@ impl Drop for Recorded {
             span.set_status(Status::error("the run was given up before its end"));
         });
     }
-}
-
-impl StepSpan {
-    fn finish(mut self, error: Option<&RunError>, time: SystemTime) {
-        if self.retries > 0 {
-            self.span.set_attribute(key::count(key::RETRIES, self.retries));
-        }
-        if let Some(error) = error {
-            fail(&mut self.span, error, time);
-        }
-        self.span.end_with_timestamp(time);
-    }
-}
-
-/// The name and the kind of a node's span, and the attributes that come with them.
-fn identify(
-    node: &str,
-    kind: &'static str,
-    outline: Option<&NodeOutline>,
-    attributes: &mut Vec<KeyValue>,
-) -> (String, SpanKind) {
-    let Some(outline) = outline else { return (format!("{kind} {node}"), SpanKind::Internal) };
-    attributes.extend(key::list(key::JSONATA, &outline.jsonata));
-    attributes.extend(key::list(key::JSON_LOGIC, &outline.json_logic));
-    let Some(target) = &outline.target else {
-        return (format!("{kind} {node}"), SpanKind::Internal);
-    };
-    let operation = KeyValue::new(key::OPERATION, key::EXECUTE_TOOL);
-    match target {
-        Target::Outside(
-            graph::Target::Hook(_)
-            | graph::Target::Wrapped
-            | graph::Target::Ask(_)
-            | graph::Target::Time { .. },
-        ) => (format!("{kind} {node}"), SpanKind::Internal),
-        Target::Outside(graph::Target::Tool { server, tool }) => {
-            attributes.push(operation);
-            attributes.push(key::text(key::TOOL_NAME, tool));
-            attributes.push(KeyValue::new(key::METHOD, key::TOOLS_CALL));
-            attributes.push(key::text(key::SERVER, server));
-            (format!("{} {tool}", key::TOOLS_CALL), SpanKind::Client)
-        }
-        Target::Outside(graph::Target::Command(command)) => {
-            attributes.push(key::text(key::BACKEND, &command.backend.name));
-            attributes.push(KeyValue::new(key::BACKEND_KIND, command.backend.kind.name()));
-            (format!("command {}", command.backend.name), SpanKind::Client)
-        }
-        Target::Graph { tool } => {
-            attributes.push(operation);
-            attributes.push(key::text(key::TOOL_NAME, tool));
-            (format!("{} {tool}", key::EXECUTE_TOOL), SpanKind::Internal)
-        }
-    }
-}
-
-impl Shown {
-    pub(super) fn new(payloads: bool, masker: Arc<Masker>) -> Self {
-        Self { payloads, masker }
-    }
-
-    /// The same as [`Self::payload`] of what is JSON already.
-    pub(super) fn json(&self, span: &mut Span, json: &str, keys: (&'static str, &'static str)) {
-        let (size_key, key) = keys;
-        span.set_attribute(key::count(size_key, json.len()));
-        if self.payloads {
-            span.set_attribute(key::bounded(key, &self.masker.json_text(json)));
-        }
-    }
-
-    /// The size of a payload, and the payload itself where it was asked for.
-    fn payload(&self, span: &mut Span, payload: &Value, keys: (&'static str, &'static str)) {
-        let (size_key, key) = keys;
-        span.set_attribute(key::size(size_key, payload));
-        if self.payloads {
-            span.set_attribute(key::bounded(key, &self.masker.json_text(&payload.to_json())));
-        }
-    }
-
-    /// A text that may hold a secret.
-    pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.masker.message(text)
-    }
-
-    pub(super) fn error<'e>(&self, error: &'e RunError) -> Cow<'e, RunError> {
-        match self.masker.message(&error.message) {
-            Cow::Borrowed(_) => Cow::Borrowed(error),
-            Cow::Owned(message) => Cow::Owned(RunError { message, ..error.clone() }),
-        }
-    }
-}
-
-pub(super) fn fail(span: &mut Span, error: &RunError, time: SystemTime) {
-    span.set_attributes(key::error(error));
-    span.add_event_with_timestamp(key::EXCEPTION, time, key::exception(error));
-    let message = shortened(&error.message, key::MAX_TEXT_BYTES).to_owned();
-    span.set_status(Status::error(message));
 }
 
 fn reason(why: &PauseReason) -> &'static str {

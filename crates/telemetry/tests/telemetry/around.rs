@@ -120,3 +120,37 @@ async fn the_outermost_workflow_speaks_for_the_request() {
     assert_eq!(client.get("mcp.protocol.version"), json!("2025-11-25"));
     assert_eq!(of("tools/list").get("gen_ai.tool.name"), Json::Null);
 }
+
+#[tokio::test]
+async fn a_failed_call_is_one_also_with_a_workflow_around_it() {
+    let collector = Collector::start(Protocol::HttpProtobuf).await;
+    let traces = Traces::start(collector.settings(&[])).unwrap();
+    let graph = compile(GRAPH).unwrap();
+    let workflow = &graph.workflows[0].tool;
+    let request = r#"{"request": {"method": "tools/call", "params": {"name": "hello"}}}"#;
+    for (response, outer) in [
+        (r#"{"content": [{"type": "text", "text": "sold out"}], "isError": true}"#, None),
+        (r#"{"content": [], "isError": false}"#, None),
+        // What is inside of another workflow is no answer yet.
+        (r#"{"content": [], "isError": true}"#, Some(())),
+    ] {
+        let outer = outer.map(|()| {
+            let traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+            (RunId::new(), TraceContext { traceparent: traceparent.into(), tracestate: None })
+        });
+        let (_, mut run) = begin(&*traces.observer(), &graph, workflow, request, outer);
+        let outcome = Ok(Value::from_json(response).unwrap());
+        run.event(&Event::Finished { outcome, at: Duration::from_millis(1) });
+    }
+    traces.shutdown(Duration::from_secs(20)).await;
+    let spans = collector.spans();
+    let [failed, fine, inside] = spans.as_slice() else { panic!("{spans:#?}") };
+    assert_eq!((failed.kind, failed.status, &*failed.message), (2, 2, "sold out"));
+    assert_eq!(failed.get("error.type"), json!("tool_error"));
+    assert_eq!(failed.get("mcpgraph.error.code"), json!("MG0402"));
+    assert_eq!(failed.events[0].name, "exception");
+    assert_ne!(failed.get("mcpgraph.output.size"), Json::Null);
+    for span in [fine, inside] {
+        assert_eq!((span.status, span.get("error.type")), (0, Json::Null));
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use mcpgraph_engine::{Event, Given, LogLevel, PauseReason, StepPath};
+use mcpgraph_engine::{ErrorKind, Event, Given, LogLevel, PauseReason, RunError, StepPath};
 use mcpgraph_graph::Tool;
 use mcpgraph_journal::{Origin, Parent, RunId};
 use mcpgraph_runtime::{Observer, RunStart};
@@ -55,6 +55,15 @@ fn events(tool: &Tool) -> Vec<Event> {
 }
 
 fn observe(observer: &dyn Observer, at: SystemTime, parent: Option<Parent>) {
+    observe_events(observer, at, parent, events);
+}
+
+fn observe_events(
+    observer: &dyn Observer,
+    at: SystemTime,
+    parent: Option<Parent>,
+    events: impl FnOnce(&Tool) -> Vec<Event>,
+) {
     let graph = compile(GRAPH).unwrap();
     let tool = graph.tool("greeting").unwrap();
     let origin = Origin { parent, ..Origin::default() };
@@ -138,4 +147,43 @@ async fn steps_that_an_earlier_run_executed_are_told_and_not_counted() {
     let families = read(&metrics.render());
     assert!(families["mcpgraph_node_duration_seconds"].samples.is_empty());
     assert_eq!(families["mcpgraph_calls_total"].samples.len(), 1);
+}
+
+#[tokio::test]
+async fn a_failure_is_told_however_much_is_logged_before() {
+    let collector = Collector::start(Protocol::HttpProtobuf).await;
+    let traces = Traces::start(collector.settings(&[])).unwrap();
+    let long = |tool: &Tool| {
+        let mut events = events(tool)[..2].to_vec();
+        let error = RunError::new(ErrorKind::Internal, "it failed");
+        for number in 0..300 {
+            let message = format!("line {number}").into();
+            events.push(Event::Log { step: 0, level: LogLevel::Info, message, at: 3 * MS });
+        }
+        events.push(Event::Retrying {
+            step: 0,
+            attempt: 1,
+            delay: MS,
+            error: error.clone(),
+            at: 3 * MS,
+        });
+        for _ in 0..100 {
+            events.push(Event::Paused { why: PauseReason::Stepped, at: 4 * MS });
+            events.push(Event::Resumed { waited: MS, at: 4 * MS });
+        }
+        events.push(Event::StepFailed { step: 0, error: error.clone(), edge: None, at: 5 * MS });
+        events.push(Event::Finished { outcome: Err(error), at: 6 * MS });
+        events
+    };
+    observe_events(&*traces.observer(), SystemTime::now(), None, long);
+    traces.shutdown(Duration::from_secs(20)).await;
+    let spans = collector.spans();
+    let [run, say] = spans.as_slice() else { panic!("{spans:#?}") };
+    for span in [run, say] {
+        assert_eq!(span.events.last().unwrap().name, "exception");
+    }
+    let count = |span: &Told, name: &str| span.events.iter().filter(|it| it.name == name).count();
+    assert_eq!((count(say, "log"), count(say, "retry")), (96, 1));
+    assert_eq!(say.get("mcpgraph.events.dropped"), json!(204));
+    assert_eq!((run.events.len(), run.get("mcpgraph.events.dropped")), (128, json!(73)));
 }

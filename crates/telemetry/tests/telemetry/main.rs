@@ -7,7 +7,9 @@ mod compile;
 #[path = "../../../runtime/tests/support/scripted.rs"]
 mod scripted;
 
+mod answers;
 mod around;
+mod attempts;
 mod by_hand;
 mod collector;
 mod delivery;

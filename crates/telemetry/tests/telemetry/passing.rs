@@ -18,12 +18,22 @@ fn pass(
     trace: Option<&str>,
     outcome: Option<Result<&str, &RunError>>,
 ) -> Option<TraceContext> {
+    pass_to("echo", observer, trace, outcome)
+}
+
+/// The same of a tool that is called like this by its server.
+fn pass_to(
+    tool: &str,
+    observer: &Arc<dyn Observer>,
+    trace: Option<&str>,
+    outcome: Option<Result<&str, &RunError>>,
+) -> Option<TraceContext> {
     let trace = trace.map(|text| TraceContext { traceparent: text.into(), tracestate: None });
     let origin = Origin { face: Face::Mcp, trace, ..Origin::default() };
     let start = PassStart {
-        tool: "up__echo",
+        tool: &format!("up__{tool}"),
         server: "up",
-        inner: "echo",
+        inner: tool,
         arguments: r#"{"a":1}"#,
         origin: &origin,
         at: SystemTime::now(),
@@ -92,4 +102,27 @@ fn calls_that_are_passed_on_are_counted_and_timed() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
     }
+}
+
+#[tokio::test]
+async fn names_that_clients_make_up_have_an_end() {
+    let collector = Collector::start(Protocol::HttpProtobuf).await;
+    let traces = Traces::start(collector.settings(&[])).unwrap();
+    let metrics = Metrics::new();
+    for end in ["a", "b"] {
+        let name = "é".repeat(1 << 20) + end;
+        pass_to(&name, &traces.observer(), None, Some(Ok("{}")));
+        pass_to(&name, &metrics.observer(), None, Some(Ok("{}")));
+    }
+    traces.shutdown(Duration::from_secs(20)).await;
+    let spans = collector.spans();
+    assert_eq!(spans.len(), 4);
+    for span in &spans {
+        assert!(span.name.len() < 200, "{} bytes", span.name.len());
+        assert!(span.get("gen_ai.tool.name").as_str().unwrap().len() <= 16 * 1024);
+    }
+    let text = metrics.render();
+    assert!(text.len() < 64 * 1024, "{} bytes", text.len());
+    // They are still two.
+    assert_eq!(read(&text)["mcpgraph_calls_total"].samples.len(), 2);
 }
