@@ -92,8 +92,11 @@ export const useRun = create<RunState>((set, get) => {
         set({ isDebugged: false, debug: null });
       }
     }
-    const tool = get().summary?.tool ?? null;
-    await sent(tool, (points) => api.join(id, move === 'pause', points));
+    const { summary, model, debug } = get();
+    // Taking control of a run that stands still would let it go on if it were not told to stay.
+    const stands = model.paused !== null || debug?.state === 'paused';
+    const paused = stands || move === 'pause' || move === 'step' || move === 'stepOver';
+    await sent(summary?.tool ?? null, (points) => api.join(id, paused, points));
     set({ isDebugged: true });
     if (move !== 'pause') set({ debug: await api.move(id, move) });
   };
