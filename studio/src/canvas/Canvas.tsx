@@ -14,12 +14,12 @@ import type { GraphView } from '../api/types';
 import type { Grammar } from '../model/grammar';
 import type { Place } from '../model/positions';
 import type { CanvasEdits } from '../state/editor';
-import { isPlain } from '../state/keys';
+import { isForGraph, isPlain } from '../state/keys';
 import { useLocation } from '../state/location';
 import { isDark, usePreferences } from '../state/preferences';
 import { useRun } from '../state/run';
 import { Icon } from '../ui/Icon';
-import { type CardNode, type LinkData, type LinkEdge, toEdges, toNodes } from './flow';
+import { type LinkData, toEdges, toNodes } from './flow';
 import GraphEdge from './GraphEdge';
 import { Legend } from './Legend';
 import { GroupCard, LaneBox, NodeCard } from './NodeCard';
@@ -87,14 +87,14 @@ export function Canvas({ view, grammar, edits }: Props) {
   const hasRoom = useStore((flow) => flow.width >= MAP_WIDTH);
 
   const onConnect = ({ source, target }: Connection) => edits?.connect(source, target);
-  const onDelete = (gone: { nodes: CardNode[]; edges: LinkEdge[] }) => {
+  useRemoval(() => {
     if (isFixed) return;
     setEdge(null);
     edits?.remove(
-      gone.nodes.map((card) => card.data.placed.id),
-      gone.edges.flatMap((edge) => edge.data?.link ?? []),
+      nodes.filter((card) => card.id === node).map((card) => card.data.placed.id),
+      edges.filter((edge) => edge.id === selectedEdge).flatMap((edge) => edge.data?.link ?? []),
     );
-  };
+  });
 
   return (
     <section
@@ -114,9 +114,9 @@ export function Canvas({ view, grammar, edits }: Props) {
         nodeDragThreshold={4}
         snapToGrid
         snapGrid={GRID}
-        deleteKeyCode={isFixed ? null : ['Delete', 'Backspace']}
+        // The library listens everywhere, also behind dialogs and in the toolbar.
+        deleteKeyCode={null}
         onConnect={onConnect}
-        onDelete={onDelete}
         onNodesChange={(changes) => {
           for (const change of changes) {
             if (change.type === 'select' && change.selected) go({ node: change.id });
@@ -195,6 +195,20 @@ function useMoves(view: GraphView, edits: CanvasEdits | null) {
     isDragged.current = isDragging;
   };
   return { moved, move };
+}
+
+/** Removes what is selected by a key, where no other control has it. */
+function useRemoval(remove: () => void) {
+  const latest = useRef(remove);
+  latest.current = remove;
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'Delete' && event.key !== 'Backspace') return;
+      if (!event.defaultPrevented && isForGraph(event)) latest.current();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, []);
 }
 
 /** The whole graph is shown when there is another one, another place for it, or by the key `f`. */
