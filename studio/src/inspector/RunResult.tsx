@@ -33,7 +33,12 @@ export function RunResult() {
         short={finished.resultShort}
         onOpen={finished.isKept && id ? fetchResult : undefined}
       />
-      <p className="muted">Select a card or a step to see what happened there.</p>
+      {finished.error?.data !== undefined && (
+        <Payload title="Details of the error" value={finished.error.data} />
+      )}
+      {steps.length > 0 && (
+        <p className="muted">Select a card or a step to see what happened there.</p>
+      )}
     </div>
   );
 }
