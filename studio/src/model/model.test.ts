@@ -69,7 +69,7 @@ describe('a form', () => {
       'json',
       'flag',
     ]);
-    expect(example(schema)).toEqual({ path: '', count: 3, mode: 'a' });
+    expect(example(schema)).toEqual({ count: 3, mode: 'a' });
     expect(fields({ type: 'object' })).toEqual([]);
   });
   it('reads what is typed', () => {

@@ -12,12 +12,12 @@ import { UndoButtons } from '../ui/UndoButtons';
 import { StatusChip } from './status';
 
 /** What can be done with the graph, or with the run that is looked at. */
-export function Toolbar({ onRun }: { onRun?: (paused: boolean) => void }) {
+export function Toolbar({ onRun, refusal }: Partial<BeginProps>) {
   const run = useRun((state) => state.id);
   return (
     <div className="workbar" role="toolbar" aria-label="Graph and run">
       {run !== null && <Control />}
-      {run === null && onRun && <Begin onRun={onRun} />}
+      {run === null && onRun && <Begin onRun={onRun} refusal={refusal ?? null} />}
       {(run !== null || onRun) && <span className="rule" />}
       <Breakpoints />
       {run === null && <Editing />}
@@ -49,16 +49,30 @@ export function WalkToolbar() {
   );
 }
 
-function Begin({ onRun }: { onRun: (paused: boolean) => void }) {
+interface BeginProps {
+  onRun: (paused: boolean) => void;
+  /** Why nothing can be run. */
+  refusal: string | null;
+}
+
+function Begin({ onRun, refusal }: BeginProps) {
   return (
     <>
-      <Button icon="play" look="primary" shortcut="r" title="Run" onClick={() => onRun(false)}>
+      <Button
+        icon="play"
+        look="primary"
+        shortcut="r"
+        title={refusal ?? 'Run'}
+        disabled={refusal !== null}
+        onClick={() => onRun(false)}
+      >
         Run
       </Button>
       <Button
         icon="step"
         shortcut="s"
-        title="Run and stop before the first node"
+        title={refusal ?? 'Run and stop before the first node'}
+        disabled={refusal !== null}
         onClick={() => onRun(true)}
       >
         Step
