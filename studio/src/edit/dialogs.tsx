@@ -60,8 +60,10 @@ export function ConnectDialog({ onClose }: Props) {
   const node = view && from ? findNode(view.definition, from) : undefined;
   const ways = grammar.ways.filter((way) => node && way.fits(node.type));
   const [as, setAs] = useState<Connection>(ways[0]?.as ?? 'next');
-  const targets = view && from ? siblings(view.definition, from).map((other) => other.id) : [];
-  const [to, setTo] = useState(targets.find((target) => target !== from) ?? '');
+  const others = view && from ? siblings(view.definition, from) : [];
+  const targets = others.map((other) => other.id).filter((other) => other !== from);
+  // Whatever stood here at first would be taken by mistake now and then.
+  const [to, setTo] = useState('');
   if (!view || !from || !node) return null;
   const done = () => {
     onClose();
