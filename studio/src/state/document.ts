@@ -267,7 +267,7 @@ export const useDocument = create<DocumentState>((set, get) => {
         try {
           const document = await api.save(text, saved.etag);
           set({ saved: { etag: document.etag, text }, conflict: null });
-          notify('success', `Saved ${fileName(document.file)}`);
+          notify('success', `Saved ${fileName(document.file)}`, 'save');
           return true;
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
@@ -275,7 +275,7 @@ export const useDocument = create<DocumentState>((set, get) => {
           if (error.status === 412 && etag !== undefined && theirs !== undefined) {
             set({ conflict: { text: theirs, etag } });
           } else {
-            notify('error', error.message);
+            notify('error', error.message, 'save');
           }
           return false;
         } finally {
