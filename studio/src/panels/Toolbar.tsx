@@ -34,7 +34,7 @@ export function WalkToolbar() {
   return (
     <div className="workbar" role="toolbar" aria-label="Procedure and walk">
       {id === null ? (
-        <span className="muted">Nobody is walked with: choose a walk on the left.</span>
+        <span className="muted">No walk is shown: choose one on the left.</span>
       ) : (
         <>
           {summary && <StatusChip status={summary.status} />}
@@ -81,8 +81,11 @@ function Begin({ onRun, refusal }: BeginProps) {
   );
 }
 
+const NO_PAUSE =
+  'A durable run goes on wherever its process ends, so nobody can hold it. It can be stopped; begun with Step or with breakpoints, the tool runs without being durable.';
+
 function Control() {
-  const { id, summary, move, model, debug, isConnected } = useRun();
+  const { id, summary, move, model, debug, isConnected, isDurable } = useRun();
   const live = useRun(isLive);
   const isAsking = useIsAsking(id);
   const go = useLocation((location) => location.go);
@@ -102,8 +105,8 @@ function Control() {
       ) : (
         <Button
           icon="pause"
-          disabled={!live}
-          title="Pause"
+          disabled={!live || isDurable}
+          title={isDurable ? NO_PAUSE : 'Pause'}
           shortcut="p"
           onClick={() => void move('pause')}
         >
@@ -144,6 +147,11 @@ function Control() {
         <span className="chip warn" role="status" title={debug.problem}>
           condition failed
           <span className="visually-hidden">: {debug.problem}</span>
+        </span>
+      )}
+      {isDurable && live && (
+        <span className="chip" role="status" title={NO_PAUSE}>
+          durable: it cannot be paused
         </span>
       )}
       {isAsking && live && (
@@ -255,8 +263,25 @@ function Editing() {
       >
         {isDirty ? 'Save' : 'Saved'}
       </Button>
-      {errors > 0 && <span className="chip bad">{plural(errors, 'error')}</span>}
+      {errors > 0 && (
+        <button
+          type="button"
+          className="chip bad"
+          title="Show the errors in the text"
+          onClick={showProblems}
+        >
+          {plural(errors, 'error')}
+        </button>
+      )}
     </>
+  );
+}
+
+/** Goes to the first problem, in the list below the text. */
+function showProblems() {
+  usePreferences.getState().set({ showsText: true });
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>('.problems .error button, .problems button')?.focus(),
   );
 }
 
