@@ -33,6 +33,34 @@ export interface Span {
   failed: boolean;
 }
 
+/** Executions of a node that are too close to be drawn apart. */
+export interface Bundle extends Span {
+  /** The last of them; `step` is the first. */
+  last: number;
+  count: number;
+}
+
+/** How many places there are in a row for executions to be drawn apart. */
+const PLACES = 400;
+
+/** The executions of a node as they can be seen: those in the same place are one. */
+export function bundles(spans: Span[]): Bundle[] {
+  const found: Bundle[] = [];
+  const place = (at: number) => Math.floor(at * PLACES);
+  for (const span of spans) {
+    const before = found.at(-1);
+    if (before && place(before.from) === place(span.from)) {
+      before.to = Math.max(before.to, span.to);
+      before.failed ||= span.failed;
+      before.last = span.step;
+      before.count += 1;
+    } else {
+      found.push({ ...span, last: span.step, count: 1 });
+    }
+  }
+  return found;
+}
+
 export interface Rows {
   rows: { node: string; spans: Span[] }[];
   /** How much time was left out because nothing happened in it. */
