@@ -6,7 +6,6 @@ import {
   MiniMap,
   type NodeTypes,
   ReactFlow,
-  useReactFlow,
   useStore,
 } from '@xyflow/react';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -14,7 +13,7 @@ import type { GraphView } from '../api/types';
 import type { Grammar } from '../model/grammar';
 import type { Place } from '../model/positions';
 import type { CanvasEdits } from '../state/editor';
-import { isForGraph, isPlain } from '../state/keys';
+import { isForGraph } from '../state/keys';
 import { useLocation } from '../state/location';
 import { isDark, usePreferences } from '../state/preferences';
 import { useRun } from '../state/run';
@@ -23,6 +22,7 @@ import { type LinkData, toEdges, toNodes } from './flow';
 import GraphEdge from './GraphEdge';
 import { Legend } from './Legend';
 import { GroupCard, LaneBox, NodeCard } from './NodeCard';
+import { FIRST_FIT, useSight } from './useSight';
 
 const NODE_TYPES: NodeTypes = { card: NodeCard, container: GroupCard, lane: LaneBox };
 const EDGE_TYPES = { link: GraphEdge };
@@ -33,8 +33,6 @@ const MANY_NODES = 150;
 /** An overview is of use from this many nodes on, and where it leaves room for them. */
 const MAP_NODES = 8;
 const MAP_WIDTH = 620;
-
-const FIT = { maxZoom: 1, padding: 0.12 };
 
 /** What cards are moved by, and how long one rests between keys before it is where it belongs. */
 const GRID: [number, number] = [10, 10];
@@ -83,7 +81,7 @@ export function Canvas({ view, grammar, edits }: Props) {
       }),
     [edges, selectedEdge, moved],
   );
-  useFit(`${view.pointer} ${view.name}`);
+  const choosing = useSight(view, node);
   const hasRoom = useStore((flow) => flow.width >= MAP_WIDTH);
 
   const onConnect = ({ source, target }: Connection) => edits?.connect(source, target);
@@ -119,7 +117,10 @@ export function Canvas({ view, grammar, edits }: Props) {
         onConnect={onConnect}
         onNodesChange={(changes) => {
           for (const change of changes) {
-            if (change.type === 'select' && change.selected) go({ node: change.id });
+            if (change.type === 'select' && change.selected) {
+              if (change.id !== node) choosing(change.id);
+              go({ node: change.id });
+            }
             if (change.type === 'position' && change.position && !isFixed) {
               move({ key: change.id, ...change.position }, change.dragging === true);
             }
@@ -134,7 +135,7 @@ export function Canvas({ view, grammar, edits }: Props) {
         minZoom={0.05}
         maxZoom={1.6}
         fitView
-        fitViewOptions={FIT}
+        fitViewOptions={FIRST_FIT}
       >
         <Background gap={20} size={1} color="var(--line)" />
         <Controls showInteractive={false} orientation="horizontal" position="top-right">
@@ -209,22 +210,4 @@ function useRemoval(remove: () => void) {
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
   }, []);
-}
-
-/** The whole graph is shown when there is another one, another place for it, or by the key `f`. */
-function useFit(graph: string) {
-  const { fitView } = useReactFlow();
-  const size = useStore((flow) => `${flow.width}×${flow.height}`);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the graph and the size alone
-  useEffect(() => {
-    const timer = setTimeout(() => void fitView(FIT), 30);
-    return () => clearTimeout(timer);
-  }, [graph, size, fitView]);
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key === 'f' && isPlain(event)) void fitView(FIT);
-    };
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
-  }, [fitView]);
 }
