@@ -52,5 +52,8 @@ it('a run that stands still is taken over by a page that was loaded again, and s
     })
     .toBe('cancelled');
   await card(page, 'three').getByText('not run').waitFor();
+  // What somebody ended did not fail.
+  await page.getByText('The run was stopped').waitFor();
+  await page.getByRole('toolbar').getByText('stopped', { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });

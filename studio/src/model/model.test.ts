@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, RunSummary } from '../api/types';
-import { compact, duration, oneLine } from './format';
+import { compact, duration, named, oneLine } from './format';
 import { summary } from './kinds';
 import { merge } from './merge';
 import { fromHash, toHash } from './place';
@@ -134,6 +134,13 @@ describe('time', () => {
   it('is drawn by its logarithm', () => {
     expect(bars(run).map((bar) => bar.height)).toEqual([1, 1]);
     expect(bars(emptyRun())).toEqual([]);
+  });
+  it('names what has no visible name', () => {
+    expect(['a', ' ', '', '\u200b', '\u202e', 'שלום'].map(named)).toEqual([
+      'a',
+      ...Array(4).fill('(no visible name)'),
+      'שלום',
+    ]);
   });
   it('is written with its unit', () => {
     expect([0.02, 3.14, 250, 2500, 90_000].map(duration)).toEqual([

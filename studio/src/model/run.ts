@@ -57,6 +57,9 @@ export interface Finished {
   error?: RunError;
 }
 
+/** Whether somebody ended the run: nothing of it went wrong. */
+export const wasStopped = ({ error }: Finished): boolean => error?.kind === 'cancelled';
+
 export interface LogLine {
   seq: number;
   level: string;

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { RunSummary } from '../api/types';
-import { duration, moment } from '../model/format';
+import { duration, moment, named } from '../model/format';
 import { faultyTools } from '../model/problems';
 import { useDialogs } from '../state/dialogs';
 import { useDocument } from '../state/document';
@@ -11,7 +11,7 @@ import { openRun, useRunName } from '../state/subject';
 import { useWorkflows } from '../state/workflows';
 import { Button } from '../ui/Button';
 import { Icon, type IconName } from '../ui/Icon';
-import { StatusChip } from './status';
+import { StatusChip, statusWord } from './status';
 import { Todos } from './Todos';
 
 const SHOWN_RUNS = 12;
@@ -53,7 +53,7 @@ function Entry({ icon, label, title, isCurrent, note, hasErrors, onOpen }: Entry
         onClick={onOpen}
       >
         <Icon name={icon} />
-        <span className="truncate">{label}</span>
+        <span className="truncate">{named(label)}</span>
         {note && <span className="when">{note}</span>}
         {hasErrors && (
           <span className="faulty" title="has errors">
@@ -202,7 +202,7 @@ function RunEntry({ run, isNamed }: { run: RunSummary; isNamed: boolean }) {
       type="button"
       className="entry"
       aria-current={run.id === opened ? 'true' : undefined}
-      title={`${run.tool}: ${run.error ?? run.status}`}
+      title={`${run.tool}: ${run.error ?? statusWord(run.status)}`}
       onClick={() => openRun(run)}
     >
       <StatusChip status={run.status} short />

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { RunStatus, RunSummary } from '../api/types';
 import { duration, moment } from '../model/format';
-import { StatusChip } from '../panels/status';
+import { StatusChip, statusWord } from '../panels/status';
 import { useDocument } from '../state/document';
 import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
@@ -15,7 +15,7 @@ import { Empty } from '../ui/Empty';
 import { Table } from '../ui/Table';
 import { type Filter, ListPage, SETTLE_MS, SINCE, SLOWER, timesOf } from './ListPage';
 
-const STATUSES = ['running', 'succeeded', 'failed', 'cancelled', 'interrupted'];
+const STATUSES: RunStatus[] = ['running', 'succeeded', 'failed', 'cancelled', 'interrupted'];
 const NONE: never[] = [];
 
 /** What can be run: tools, workflows and procedures. */
@@ -40,7 +40,7 @@ const FILTERS: Filter[] = [
     label: 'Status',
     choices: [
       { value: '', label: 'any status' },
-      ...STATUSES.map((word) => ({ value: word, label: word })),
+      ...STATUSES.map((status) => ({ value: status, label: statusWord(status) })),
     ],
   },
   SLOWER,
