@@ -31,6 +31,19 @@ it('a key removes the node only where it is meant for the graph', async () => {
   await page.keyboard.press('Delete');
   await card(page, 'result').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+  const focused = () => page.evaluate(() => document.activeElement?.className ?? '');
+  await expect.poll(focused).toContain('canvas');
+  // The keys are where they were, so that the next one is for the graph.
+  await page.keyboard.press('ControlOrMeta+z');
+  await card(page, 'result').waitFor();
+  await choose(page, 'result');
+  await page.getByLabel('Name').fill('outcome');
+  await page.keyboard.press('Enter');
+  await card(page, 'outcome').waitFor();
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('tabpanel');
+  await page.getByRole('button', { name: 'Remove outcome' }).click();
+  await card(page, 'outcome').waitFor({ state: 'detached' });
+  await expect.poll(focused).toContain('canvas');
   expect(complaints).toEqual([]);
   await studio.stop();
 });

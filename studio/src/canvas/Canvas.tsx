@@ -98,6 +98,7 @@ export function Canvas({ view, grammar, edits }: Props) {
     <section
       className={`canvas${step !== null ? ' past' : ''}${isFixed ? ' fixed' : ''}`}
       aria-label={`Graph of ${view.name}`}
+      tabIndex={-1}
     >
       <ReactFlow
         nodes={shownNodes}

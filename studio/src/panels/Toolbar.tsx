@@ -85,7 +85,7 @@ const NO_PAUSE =
   'A durable run goes on wherever its process ends, so nobody can hold it. It can be stopped; begun with Step or with breakpoints, the tool runs without being durable.';
 
 function Control() {
-  const { id, summary, move, model, debug, isConnected, isDurable } = useRun();
+  const { id, summary, move, model, debug, isConnected, isDurable, isMissing } = useRun();
   const live = useRun(isLive);
   const isAsking = useIsAsking(id);
   const go = useLocation((location) => location.go);
@@ -142,6 +142,7 @@ function Control() {
       </Button>
       <span className="rule" />
       {summary && <StatusChip status={isPaused && live ? 'running' : summary.status} />}
+      {isMissing && <span className="chip warn">no such run</span>}
       {isPaused && live && <span className="chip warn">paused</span>}
       {isPaused && live && debug?.problem && (
         <span className="chip warn" role="status" title={debug.problem}>

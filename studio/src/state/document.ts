@@ -160,8 +160,8 @@ export const useDocument = create<DocumentState>((set, get) => {
         following.forget();
         set({ document, saved: { etag, text }, ...fresh });
         const { screen, tool: named, go } = useLocation.getState();
-        const isKnown = document.tools.some((tool) => tool.name === named);
-        if (screen === 'graph' && !isKnown) {
+        // An address that names what is not there says so, rather than to show something else.
+        if (screen === 'graph' && named === null) {
           go({ tool: document.tools[0]?.name ?? null, run: null, step: null, node: null });
         }
         await check();

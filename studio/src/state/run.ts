@@ -240,7 +240,10 @@ export function useShownStep(): number | null {
 }
 
 export const isLive = (state: RunState): boolean =>
-  state.id !== null && state.model.finished === null && state.summary?.status !== 'interrupted';
+  state.id !== null &&
+  !state.isMissing &&
+  state.model.finished === null &&
+  state.summary?.status !== 'interrupted';
 
 /** Looks at a step; whoever is at the last one goes on with a run that does. */
 export function seek(step: number) {
