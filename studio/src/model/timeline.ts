@@ -1,4 +1,6 @@
-import { durationOf, type RunModel, type Step } from './run';
+import { durationOf, type RunModel, type Step, wasStopped } from './run';
+
+const hasFailed = (step: Step): boolean => step.error !== undefined && !wasStopped(step);
 
 /** A step as the scrubber draws it. */
 export interface Bar {
@@ -19,7 +21,7 @@ export function bars(run: RunModel): Bar[] {
     step: step.step,
     node: step.node,
     height: Math.log1p(durationOf(step, run) * 10) / scale,
-    failed: step.error !== undefined,
+    failed: hasFailed(step),
     running: step.endSeq === null && run.finished === null,
     foreign: step.foreign,
   }));
@@ -82,7 +84,7 @@ export function rows(run: RunModel, hideIdle: boolean): Rows {
       step: step.step,
       from: axis.place(step.beganMs),
       to: axis.place(step.beganMs + durationOf(step, run)),
-      failed: step.error !== undefined,
+      failed: hasFailed(step),
     });
   }
   const all = [...byNode].map(([node, spans]) => ({ node, spans }));

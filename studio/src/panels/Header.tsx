@@ -83,7 +83,7 @@ export function Header() {
         ))}
       </nav>
       <span className="spread" />
-      <Button icon="search" aria-label="Search" onClick={() => show({ name: 'search' })}>
+      <Button icon="search" onClick={() => show({ name: 'search' })}>
         <span className="word">Search</span> <kbd>{keysHere('⌘K')}</kbd>
       </Button>
       <Button
