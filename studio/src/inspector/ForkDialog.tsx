@@ -35,10 +35,9 @@ export function ForkDialog({ step, edits, onClose }: Props) {
     if (!edits || !known || !('value' in parsed)) return { from };
     return { from, changes: { [known.node]: parsed.value } };
   };
-  // What it would do depends on what it goes on with, once that is there and typing rests.
-  const asked = useRested(JSON.stringify(request()));
-  const isKnown = id !== null && (!edits || record.value !== null || typed !== null);
-  const effects = useFetched(isKnown ? `${id} ${asked}` : null, () =>
+  // What it would do depends on what it goes on with; what nobody changed is known to the server.
+  const asked = useRested(JSON.stringify(typed === null ? { from } : request()));
+  const effects = useFetched(id ? `${id} ${asked}` : null, () =>
     api.forkEffects(id ?? '', JSON.parse(asked) as ForkRequest),
   );
   const begin = async (paused: boolean) => {
