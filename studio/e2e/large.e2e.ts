@@ -73,6 +73,20 @@ it('a large graph is read from its entry on, and goes to what is looked for', as
   expect(await isRead(page, 'n997')).toBe(true);
   await page.keyboard.press('Home');
   expect(await isRead(page, 'entry')).toBe(true);
+
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type('n502');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('b');
+  await page.getByRole('button', { name: '1 breakpoint' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('entry');
+  await page.keyboard.press('Enter');
+  expect(await isRead(page, 'entry')).toBe(true);
+  await page.keyboard.press('r');
+  await page.getByText('paused', { exact: true }).waitFor();
+  expect(await isRead(page, 'n502')).toBe(true);
   await page.context().close();
 });
 
