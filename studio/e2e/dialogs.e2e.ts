@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { card, choose, example, launch, openPage, Studio, typeInto } from './world';
+import { card, choose, example, launch, look, openPage, Studio, typeInto } from './world';
 
 let browser: Browser;
 let studio: Studio;
@@ -33,6 +33,7 @@ it('a node is added with the keyboard alone', async () => {
   const problem = page.getByRole('list', { name: 'Problems' }).getByRole('button').first();
   await expect.poll(() => problem.evaluate((it) => it === document.activeElement)).toBe(true);
   await page.getByRole('button', { name: /sum_to_n.*has errors/ }).waitFor();
+  await look(page, 'errors', 'light');
   expect(complaints).toEqual([]);
   await page.context().close();
 });
@@ -93,6 +94,7 @@ it('a record is forgotten only by whoever means it, and words about it are seen 
     .getByRole('button', { name: /^Forget the run/ })
     .first()
     .click();
+  await look(page, 'forget', 'light');
   await page.getByRole('button', { name: 'Keep it' }).click();
   expect(await rows.count()).toBe(before);
   await page.route(/\/api\/runs\/[^/]+$/, (route) =>
@@ -109,6 +111,7 @@ it('a record is forgotten only by whoever means it, and words about it are seen 
   };
   await forget();
   await page.locator('.notice.error').getByText('not just now').waitFor();
+  await look(page, 'notice', 'light');
   await page.keyboard.press('?');
   await page.locator('dialog[open]').waitFor();
   const isOnTop = await page.locator('.notice.error').evaluate((notice) => {

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { choose, editor, launch, openPage, Studio, typeInto } from './world';
+import { choose, editor, launch, look, openPage, Studio, typeInto } from './world';
 
 /** A tool that gives back what it was called with, where that fits. */
 const ECHO = `server: { name: echo, version: "1.0.0" }
@@ -46,6 +46,7 @@ it('what is missing is said where it is filled in', async () => {
   await toolbar().getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByText('This is required.').waitFor();
   await expect.poll(() => who().evaluate((field) => field === document.activeElement)).toBe(true);
+  await look(page, 'form-missing', 'light');
   expect(await runs()).toEqual([]);
 });
 
