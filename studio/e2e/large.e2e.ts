@@ -1,6 +1,6 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, openPage, Studio } from './world';
+import { card, launch, openPage, Studio, still } from './world';
 
 /** A graph of a thousand nodes, in ten chains that part and meet. */
 function large(): string {
@@ -40,6 +40,54 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await studio.stop();
+});
+
+/** Whether a card is in sight, and large enough to be read. */
+const isRead = async (page: Page, id: string) => {
+  await card(page, id).waitFor();
+  await still(page);
+  const [canvas, box] = [
+    await page.locator('.canvas').boundingBox(),
+    await card(page, id).boundingBox(),
+  ];
+  if (!canvas || !box) return false;
+  const isInside =
+    box.x >= canvas.x &&
+    box.y >= canvas.y &&
+    box.x + box.width <= canvas.x + canvas.width &&
+    box.y + box.height <= canvas.y + canvas.height;
+  return isInside && box.height > 40;
+};
+
+it('a large graph is read from its entry on, and goes to what is looked for', async () => {
+  const { page } = await openPage(browser, studio.url);
+  expect(await isRead(page, 'entry')).toBe(true);
+  await page.keyboard.press('/');
+  await page.keyboard.type('n900');
+  await page.keyboard.press('Enter');
+  expect(await isRead(page, 'n900')).toBe(true);
+  await page.getByRole('button', { name: 'Run', exact: true }).first().click();
+  await page.getByText('succeeded', { exact: true }).first().waitFor();
+  await page.keyboard.press('[');
+  await page.keyboard.press('[');
+  expect(await isRead(page, 'n997')).toBe(true);
+  await page.keyboard.press('Home');
+  expect(await isRead(page, 'entry')).toBe(true);
+
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type('n502');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('b');
+  await page.getByRole('button', { name: '1 breakpoint' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('entry');
+  await page.keyboard.press('Enter');
+  expect(await isRead(page, 'entry')).toBe(true);
+  await page.keyboard.press('r');
+  await page.getByText('paused', { exact: true }).waitFor();
+  expect(await isRead(page, 'n502')).toBe(true);
+  await page.context().close();
 });
 
 it('a thousand nodes are travelled through at once', async () => {

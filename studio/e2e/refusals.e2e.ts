@@ -64,7 +64,9 @@ it('what cannot be done with a run is told, and a run that survives its process 
     return route.fulfill({ status: 202, json: {} });
   });
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText(error.message).waitFor();
+  await page.getByText('durable: it cannot be paused').waitFor();
+  expect(await page.getByRole('button', { name: 'Pause' }).isDisabled()).toBe(true);
+  expect(await page.getByText(error.message).count()).toBe(0);
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect.poll(() => stopped).toBe(1);
   expect(complaints).toEqual([]);

@@ -181,7 +181,7 @@ describe.each<Theme>(['light', 'dark'])('in the %s theme', (theme) => {
     await page.getByRole('button', { name: 'Save and run' }).click();
     await page.getByText('The run gave its result').waitFor();
     await page.getByText('<img src=x').first().waitFor();
-    expect(await page.title()).toBe('mcpgraph studio');
+    expect(await page.title()).toBe('hostile – mcpgraph studio');
     expect(await page.locator('img[src="x"]').count()).toBe(0);
     await look(page, 'hostile', theme);
     expect(complaints).toEqual([]);

@@ -6,7 +6,6 @@ import {
   MiniMap,
   type NodeTypes,
   ReactFlow,
-  useReactFlow,
   useStore,
 } from '@xyflow/react';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -14,15 +13,16 @@ import type { GraphView } from '../api/types';
 import type { Grammar } from '../model/grammar';
 import type { Place } from '../model/positions';
 import type { CanvasEdits } from '../state/editor';
-import { isPlain } from '../state/keys';
+import { isForGraph } from '../state/keys';
 import { useLocation } from '../state/location';
 import { isDark, usePreferences } from '../state/preferences';
 import { useRun } from '../state/run';
 import { Icon } from '../ui/Icon';
-import { type CardNode, type LinkData, type LinkEdge, toEdges, toNodes } from './flow';
+import { type LinkData, toEdges, toNodes } from './flow';
 import GraphEdge from './GraphEdge';
 import { Legend } from './Legend';
 import { GroupCard, LaneBox, NodeCard } from './NodeCard';
+import { FIRST_FIT, useSight } from './useSight';
 
 const NODE_TYPES: NodeTypes = { card: NodeCard, container: GroupCard, lane: LaneBox };
 const EDGE_TYPES = { link: GraphEdge };
@@ -33,8 +33,6 @@ const MANY_NODES = 150;
 /** An overview is of use from this many nodes on, and where it leaves room for them. */
 const MAP_NODES = 8;
 const MAP_WIDTH = 620;
-
-const FIT = { maxZoom: 1, padding: 0.12 };
 
 /** What cards are moved by, and how long one rests between keys before it is where it belongs. */
 const GRID: [number, number] = [10, 10];
@@ -83,23 +81,24 @@ export function Canvas({ view, grammar, edits }: Props) {
       }),
     [edges, selectedEdge, moved],
   );
-  useFit(`${view.pointer} ${view.name}`);
+  const choosing = useSight(view, node);
   const hasRoom = useStore((flow) => flow.width >= MAP_WIDTH);
 
   const onConnect = ({ source, target }: Connection) => edits?.connect(source, target);
-  const onDelete = (gone: { nodes: CardNode[]; edges: LinkEdge[] }) => {
+  useRemoval(() => {
     if (isFixed) return;
     setEdge(null);
     edits?.remove(
-      gone.nodes.map((card) => card.data.placed.id),
-      gone.edges.flatMap((edge) => edge.data?.link ?? []),
+      nodes.filter((card) => card.id === node).map((card) => card.data.placed.id),
+      edges.filter((edge) => edge.id === selectedEdge).flatMap((edge) => edge.data?.link ?? []),
     );
-  };
+  });
 
   return (
     <section
       className={`canvas${step !== null ? ' past' : ''}${isFixed ? ' fixed' : ''}`}
       aria-label={`Graph of ${view.name}`}
+      tabIndex={-1}
     >
       <ReactFlow
         nodes={shownNodes}
@@ -114,12 +113,15 @@ export function Canvas({ view, grammar, edits }: Props) {
         nodeDragThreshold={4}
         snapToGrid
         snapGrid={GRID}
-        deleteKeyCode={isFixed ? null : ['Delete', 'Backspace']}
+        // The library listens everywhere, also behind dialogs and in the toolbar.
+        deleteKeyCode={null}
         onConnect={onConnect}
-        onDelete={onDelete}
         onNodesChange={(changes) => {
           for (const change of changes) {
-            if (change.type === 'select' && change.selected) go({ node: change.id });
+            if (change.type === 'select' && change.selected) {
+              if (change.id !== node) choosing(change.id);
+              go({ node: change.id });
+            }
             if (change.type === 'position' && change.position && !isFixed) {
               move({ key: change.id, ...change.position }, change.dragging === true);
             }
@@ -134,7 +136,7 @@ export function Canvas({ view, grammar, edits }: Props) {
         minZoom={0.05}
         maxZoom={1.6}
         fitView
-        fitViewOptions={FIT}
+        fitViewOptions={FIRST_FIT}
       >
         <Background gap={20} size={1} color="var(--line)" />
         <Controls showInteractive={false} orientation="horizontal" position="top-right">
@@ -197,20 +199,16 @@ function useMoves(view: GraphView, edits: CanvasEdits | null) {
   return { moved, move };
 }
 
-/** The whole graph is shown when there is another one, another place for it, or by the key `f`. */
-function useFit(graph: string) {
-  const { fitView } = useReactFlow();
-  const size = useStore((flow) => `${flow.width}×${flow.height}`);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the graph and the size alone
-  useEffect(() => {
-    const timer = setTimeout(() => void fitView(FIT), 30);
-    return () => clearTimeout(timer);
-  }, [graph, size, fitView]);
+/** Removes what is selected by a key, where no other control has it. */
+function useRemoval(remove: () => void) {
+  const latest = useRef(remove);
+  latest.current = remove;
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key === 'f' && isPlain(event)) void fitView(FIT);
+      if (event.key !== 'Delete' && event.key !== 'Backspace') return;
+      if (!event.defaultPrevented && isForGraph(event)) latest.current();
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
-  }, [fitView]);
+  }, []);
 }

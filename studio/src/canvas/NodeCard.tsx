@@ -1,6 +1,6 @@
 import { Handle, type NodeProps, Position, useStore } from '@xyflow/react';
 import { memo, useContext } from 'react';
-import { duration } from '../model/format';
+import { duration, named } from '../model/format';
 import { KINDS, summary } from '../model/kinds';
 import { breakpointsOf, useBreakpoints } from '../state/breakpoints';
 import { DrawingContext } from '../state/drawing';
@@ -71,7 +71,7 @@ function Card({ data }: { data: CardNode['data'] }) {
         <Icon name={kindIcon(placed.kind)} />
       </span>
       <span className="id truncate" title={placed.id}>
-        {placed.id}
+        {named(placed.id)}
       </span>
       <span className="text truncate" title={line}>
         {line}

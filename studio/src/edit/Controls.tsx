@@ -62,8 +62,19 @@ interface CodeProps {
   marks?: Mark[];
   names?: { label: string; detail?: string }[];
   height?: string;
+  /** What this field is known by when it comes back, with what could not be taken then. */
+  keep?: string;
   /** Takes what was typed; `false` is for what cannot be taken yet, and stays as it was typed. */
   onCommit: (text: string) => unknown;
+}
+
+/** What could not be taken yet of fields that are out of sight, with what stood there before. */
+const left = new Map<string, { text: string; instead: string }>();
+
+/** What was left in a field that cannot be taken as it is. */
+export function leftIn(keep: string, value: string): string | null {
+  const found = left.get(keep);
+  return found?.instead === value ? found.text : null;
 }
 
 /** How long typing rests before it is handed over. */
@@ -76,11 +87,18 @@ export function CodeField({
   marks,
   names,
   height = '120px',
+  keep,
   onCommit,
 }: CodeProps) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   /** What was typed, as long as the value is not made of it. */
   const typed = useRef<{ text: string; isOpen: boolean } | null>(null);
+  const isNew = useRef(true);
+  if (isNew.current) {
+    isNew.current = false;
+    const text = keep === undefined ? null : leftIn(keep, value);
+    if (text !== null) typed.current = { text, isOpen: true };
+  }
   const last = useRef(value);
   if (last.current !== value) {
     last.current = value;
@@ -92,6 +110,9 @@ export function CodeField({
     if (!now?.isOpen) return;
     now.isOpen = false;
     if (now.text !== value && onCommit(now.text) === false) now.isOpen = true;
+    if (keep === undefined) return;
+    if (now.isOpen) left.set(keep, { text: now.text, instead: value });
+    else left.delete(keep);
   };
   const settle = useRef(flush);
   settle.current = flush;

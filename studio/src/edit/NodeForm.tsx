@@ -1,8 +1,9 @@
 import type { GraphLink, GraphView, Json, NodeDefinition } from '../api/types';
 import { findNode, nodeIds, setMember, siblings } from '../model/definition';
+import { named } from '../model/format';
 import { expressionOf, KINDS, kindOf } from '../model/kinds';
 import { unplaced } from '../model/positions';
-import { linkNow, type NodeChange, useEditor, useNodeChange } from '../state/editor';
+import { focusGraph, linkNow, type NodeChange, useEditor, useNodeChange } from '../state/editor';
 import { useLocation } from '../state/location';
 import { Button } from '../ui/Button';
 import { Icon, kindIcon } from '../ui/Icon';
@@ -35,6 +36,7 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
     .filter((other) => other !== id || node.type === 'switch');
   const remove = () => {
     go({ node: null });
+    focusGraph();
     void changeGraph((definition, now) => grammar.removeNode(definition, now(id)));
   };
   const isTool = grammar.noun === 'tool';
@@ -46,7 +48,7 @@ export function NodeForm({ view, id }: { view: GraphView; id: string }) {
           <Icon name={kindIcon(kind)} />
         </span>
         <div className="truncate">
-          <h2 className="truncate">{id}</h2>
+          <h2 className="truncate">{named(id)}</h2>
           <p className="muted truncate">{KINDS[kind].about}</p>
         </div>
         <span className="spread" />

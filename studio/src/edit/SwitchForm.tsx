@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import type { Json, JsonObject, NodeDefinition } from '../api/types';
 import type { Names } from '../model/changes';
-import { conditionsOf, setMember } from '../model/definition';
+import { siblings } from '../model/definition';
 import { compact } from '../model/format';
 import { ruleText } from '../model/rule';
 import { parseJson } from '../model/schema';
+import { harmless, ledBy, NEVER, targetOf, type Ways, waysOf, withWays } from '../model/switch';
 import { type NodeChange, useEditor } from '../state/editor';
 import { Button } from '../ui/Button';
 import { ChoiceField, CodeField } from './Controls';
@@ -17,36 +18,19 @@ interface Props {
   onChange: (change: NodeChange) => void;
 }
 
-/** Where a switch leads: by its rules, and when none holds. */
-interface Ways {
-  rules: JsonObject[];
-  otherwise: string;
-}
-
-function waysOf(node: NodeDefinition): Ways {
-  const conditions = conditionsOf(node);
-  const rules = conditions.filter((condition) => condition.rule !== undefined);
-  const plain = conditions.find((condition) => condition.rule === undefined)?.target;
-  const next = typeof node.next === 'string' ? node.next : '';
-  return { rules, otherwise: typeof plain === 'string' ? plain : next };
-}
-
-function withWays(node: NodeDefinition, { rules, otherwise }: Ways): NodeDefinition {
-  const last = otherwise ? [{ target: otherwise }] : [];
-  return { ...setMember(node, 'next', undefined), conditions: [...rules, ...last] };
-}
-
 /** The rules of a switch in their order, and where it goes when none holds. */
 export function SwitchForm({ node, targets, onChange }: Props) {
   const { rules, otherwise } = waysOf(node);
-  const write = (change: (ways: Ways, now: Names) => Partial<Ways>) =>
+  const { view } = useEditor();
+  type Write = (ways: Ways, now: Names, changed: NodeDefinition) => Partial<Ways>;
+  const write = (change: Write) =>
     onChange((changed, now) => {
       const ways = waysOf(changed);
-      return withWays(changed, { ...ways, ...change(ways, now) });
+      return withWays(changed, { ...ways, ...change(ways, now, changed) });
     });
-  const replace = (at: number, members: (now: Names) => JsonObject) =>
-    write(({ rules }, now) => ({
-      rules: rules.map((rule, index) => (index === at ? { ...rule, ...members(now) } : rule)),
+  const replace = (at: number, change: (rule: JsonObject, of: Changed) => JsonObject) =>
+    write(({ rules }, now, node) => ({
+      rules: rules.map((rule, index) => (index === at ? change(rule, { now, node }) : rule)),
     }));
   const swap = (at: number) =>
     write(({ rules }) => {
@@ -56,9 +40,9 @@ export function SwitchForm({ node, targets, onChange }: Props) {
       return { rules: moved };
     });
   const add = () =>
-    write(({ rules }, now) => {
-      const target = targets[0] === undefined ? '' : now(targets[0]);
-      return { rules: [...rules, { rule: { '==': [1, 1] }, target }] };
+    write(({ rules }, now, changed) => {
+      const target = harmless(node, view ? siblings(view.definition, node.id) : []);
+      return { rules: [...rules, ledBy(changed, NEVER, target ? now(target) : '')] };
     });
   const remove = (at: number) =>
     write(({ rules }) => ({ rules: rules.filter((_, index) => index !== at) }));
@@ -100,13 +84,15 @@ export function SwitchForm({ node, targets, onChange }: Props) {
             node={node.id}
             rule={rule.rule ?? null}
             number={index + 1}
-            onChange={(value) => replace(index, () => ({ rule: value }))}
+            onChange={(value) => replace(index, (rule) => ({ ...rule, rule: value }))}
           />
           <ChoiceField
             label="goes to"
-            value={typeof rule.target === 'string' ? rule.target : ''}
+            value={targetOf(rule)}
             choices={targets}
-            onChoose={(target) => target && replace(index, (now) => ({ target: now(target) }))}
+            onChoose={(target) =>
+              target && replace(index, (rule, { now, node }) => ledBy(node, rule, now(target)))
+            }
           />
         </div>
       ))}
@@ -119,6 +105,12 @@ export function SwitchForm({ node, targets, onChange }: Props) {
       />
     </div>
   );
+}
+
+/** A switch as it is when its turn has come. */
+interface Changed {
+  node: NodeDefinition;
+  now: Names;
 }
 
 interface RuleProps {

@@ -4,13 +4,15 @@ import { pretty } from '../model/format';
 import { parseJson } from '../model/schema';
 import { useDocument } from '../state/document';
 import { Button } from '../ui/Button';
-import { CodeField, TextField } from './Controls';
+import { CodeField, leftIn, TextField } from './Controls';
 
 /** What clients are told of the tool. */
 export function ToolForm({ view }: { view: GraphView }) {
   const { change, edit } = useDocument();
-  const [error, setError] = useState<string | null>(null);
   const { definition } = view;
+  const schema = pretty(definition.inputSchema ?? { type: 'object' });
+  const field = `schema of ${view.name}`;
+  const [error, setError] = useState(() => errorOf(leftIn(field, schema)));
   const put = (key: string, value: Json) => void change((now) => ({ ...now, [key]: value }));
   return (
     <div className="stack">
@@ -25,10 +27,11 @@ export function ToolForm({ view }: { view: GraphView }) {
         label="Schema of the arguments"
         language="json"
         height="240px"
-        value={pretty(definition.inputSchema ?? { type: 'object' })}
+        keep={field}
+        value={schema}
         onCommit={(text) => {
           const parsed = parseJson(text);
-          setError('error' in parsed ? parsed.error : null);
+          setError(errorOf(text));
           if ('error' in parsed) return false;
           put('inputSchema', parsed.value as JsonObject);
           return true;
@@ -46,4 +49,9 @@ export function ToolForm({ view }: { view: GraphView }) {
       </div>
     </div>
   );
+}
+
+function errorOf(text: string | null): string | null {
+  const parsed = text === null ? null : parseJson(text);
+  return parsed && 'error' in parsed ? parsed.error : null;
 }

@@ -32,7 +32,12 @@ export function useCommitted(value: string, commit: (text: string) => void) {
       flush();
     },
     onKeyDown: (event: { key: string; currentTarget: HTMLElement }) => {
-      if (event.key === 'Enter') event.currentTarget.blur();
+      if (event.key === 'Enter') {
+        // Keys are shortcuts again, and the tab key goes on from here.
+        const panel = event.currentTarget.closest<HTMLElement>('[role="tabpanel"]');
+        event.currentTarget.blur();
+        panel?.focus({ preventScroll: true });
+      }
       if (event.key === 'Escape') {
         open.current = null;
         setTyped(null);

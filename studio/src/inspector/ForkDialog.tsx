@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { api } from '../api/client';
 import type { ForkRequest } from '../api/types';
 import { Code } from '../code/Code';
@@ -19,11 +19,13 @@ interface Props {
 
 /** Says what a new run keeps of this one and what it will really call, before it begins. */
 export function ForkDialog({ step, edits, onClose }: Props) {
-  const { id, model, fork } = useRun();
+  // The new run is looked at before this is closed, and is none of its business.
+  const [{ id, model, fork }] = useState(useRun.getState);
   const known = model.steps[step];
   const record = useFetched(id && edits ? `${id} ${step}` : null, () => api.step(id ?? '', step));
   const [typed, setTyped] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<string | null>(null);
   const text = typed ?? pretty(record.value?.output ?? null);
   const parsed = parseJson(text);
   const problem = edits && 'error' in parsed ? parsed.error : null;
@@ -33,13 +35,17 @@ export function ForkDialog({ step, edits, onClose }: Props) {
     if (!edits || !known || !('value' in parsed)) return { from };
     return { from, changes: { [known.node]: parsed.value } };
   };
-  const effects = useFetched(id ? `${id} ${from}` : null, () =>
-    api.forkEffects(id ?? '', { from }),
+  // What it would do depends on what it goes on with; what nobody changed is known to the server.
+  const asked = useRested(JSON.stringify(typed === null ? { from } : request()));
+  const effects = useFetched(id ? `${id} ${asked}` : null, () =>
+    api.forkEffects(id ?? '', JSON.parse(asked) as ForkRequest),
   );
   const begin = async (paused: boolean) => {
     setBusy(true);
-    if (await fork({ ...request(), paused })) onClose();
+    const why = await fork({ ...request(), paused });
+    setRefusal(why);
     setBusy(false);
+    if (why === null) onClose();
   };
   if (!known) return null;
   return (
@@ -75,7 +81,10 @@ export function ForkDialog({ step, edits, onClose }: Props) {
             language="json"
             text={text}
             height="200px"
-            onChange={setTyped}
+            onChange={(text) => {
+              setTyped(text);
+              setRefusal(null);
+            }}
           />
           {problem && <p className="callout bad">{problem}</p>}
         </>
@@ -97,10 +106,29 @@ export function ForkDialog({ step, edits, onClose }: Props) {
         </div>
       )}
       {effects.value?.note && <div className="callout warn">{effects.value.note}</div>}
+      {refusal && (
+        <div className="callout bad" role="alert">
+          <strong>The new run was refused</strong>
+          <span className="plain">{refusal}</span>
+        </div>
+      )}
       <Calls effects={effects.value} error={effects.error} isLast={isLast} />
       <p className="muted">This run stays as it is; the new one says where it comes from.</p>
     </Dialog>
   );
+}
+
+/** How long typing rests before it is asked about. */
+const SETTLE_MS = 300;
+
+/** A text once it is no longer changed. */
+function useRested(text: string): string {
+  const [rested, setRested] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
 }
 
 function Calls({

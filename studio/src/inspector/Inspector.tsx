@@ -19,8 +19,8 @@ const TABS: { id: Tab; label: string }[] = [
 /** What happened at the step that is looked at. */
 export function Inspector() {
   const { tab, node, step: pinned, go } = useLocation();
-  const showsResult =
-    useRun((state) => state.model.finished !== null) && node === null && pinned === null;
+  const isOver = useRun((state) => state.model.finished !== null);
+  const showsResult = isOver && node === null && pinned === null;
   const run = useRun((state) => state.id);
   const step = useShownStep();
   const isMissing = useRun((state) => state.isMissing);
@@ -38,6 +38,8 @@ export function Inspector() {
           <Empty title="There is no such run">
             <p>It was not recorded, or has been forgotten since.</p>
           </Empty>
+        ) : isEmpty && isOver ? (
+          <RunResult />
         ) : isEmpty ? (
           <Empty title="Nothing has happened yet">
             <p>The run has begun and waits for its first node.</p>

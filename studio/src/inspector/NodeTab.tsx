@@ -113,7 +113,7 @@ export function NodeTab({ run, step }: { run: string; step: number }) {
       {failure?.data !== undefined && <Payload title="Details of the error" value={failure.data} />}
       <Log step={step} />
       {canFork && (
-        <div className="row">
+        <div className="row wrap">
           <Button
             icon="play"
             title="A new run that begins with this step"

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { messageOf } from '../api/client';
 import type { Json, Short } from '../api/types';
 import { bytes, pretty } from '../model/format';
@@ -42,9 +42,7 @@ export function Payload({ title, value, short, onOpen }: Props) {
             <Button look="quiet" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
               Raw
             </Button>
-            <Button look="quiet" onClick={() => void navigator.clipboard?.writeText(pretty(shown))}>
-              Copy
-            </Button>
+            <Copy title={title} value={shown} />
           </>
         )}
       </div>
@@ -69,6 +67,36 @@ export function Payload({ title, value, short, onOpen }: Props) {
         )}
       </div>
     </section>
+  );
+}
+
+/** How long it is said that something was copied. */
+const COPIED_MS = 1500;
+
+function Copy({ title, value }: { title: string; value: Json }) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), COPIED_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(pretty(value));
+      setCopied(true);
+    } catch {
+      notify('error', `${title} could not be copied: the browser does not allow it here.`);
+    }
+  };
+  return (
+    <>
+      <Button look="quiet" icon={isCopied ? 'check' : undefined} onClick={() => void copy()}>
+        {isCopied ? 'Copied' : 'Copy'}
+      </Button>
+      <span className="visually-hidden" role="status">
+        {isCopied && `${title} was copied`}
+      </span>
+    </>
   );
 }
 

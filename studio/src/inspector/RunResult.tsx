@@ -1,5 +1,6 @@
 import { api } from '../api/client';
 import { duration } from '../model/format';
+import { type Finished, wasStopped } from '../model/run';
 import { useRun } from '../state/run';
 import { Payload } from './Payload';
 
@@ -12,12 +13,12 @@ export function RunResult() {
   const fetchResult = async () => (await api.step(id ?? '', steps.length - 1)).output;
   return (
     <div className="stack">
-      <h2>{finished.error ? 'The run failed' : 'The run gave its result'}</h2>
+      <h2>{headline(finished)}</h2>
       {summary && (
         <p className="muted">{`It took ${duration(summary.durationMs)} for ${summary.steps} steps.`}</p>
       )}
       {finished.error && (
-        <div className="callout bad">
+        <div className={`callout ${wasStopped(finished) ? 'warn' : 'bad'}`}>
           <strong>
             {finished.error.code} {finished.error.kind}
           </strong>
@@ -33,7 +34,17 @@ export function RunResult() {
         short={finished.resultShort}
         onOpen={finished.isKept && id ? fetchResult : undefined}
       />
-      <p className="muted">Select a card or a step to see what happened there.</p>
+      {finished.error?.data !== undefined && (
+        <Payload title="Details of the error" value={finished.error.data} />
+      )}
+      {steps.length > 0 && (
+        <p className="muted">Select a card or a step to see what happened there.</p>
+      )}
     </div>
   );
+}
+
+function headline(finished: Finished): string {
+  if (!finished.error) return 'The run gave its result';
+  return wasStopped(finished) ? 'The run was stopped' : 'The run failed';
 }

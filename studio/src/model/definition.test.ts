@@ -89,7 +89,7 @@ describe('a definition', () => {
     const ruled = connect(tool(), 'choose', 'each', 'rule');
     expect(findNode(ruled, 'choose')?.conditions).toEqual([
       { rule: { var: 'x' }, target: 'entry' },
-      { rule: { '==': [1, 1] }, target: 'each' },
+      { rule: false, target: 'each' },
       { target: 'exit' },
     ]);
     const other = connect(tool(), 'choose', 'each', 'otherwise');

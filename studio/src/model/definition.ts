@@ -6,12 +6,21 @@ import type {
   LinkKind,
   NodeDefinition,
 } from '../api/types';
+import { isObject } from './schema';
+import {
+  conditionsOf,
+  connectSwitch,
+  disconnectSwitch,
+  redirectSwitch,
+  usualDialect,
+  waysOf,
+  withWays,
+} from './switch';
 
 /** How a node is to be connected with another. */
 export type Connection = Exclude<LinkKind, 'case' | 'worded'> | 'rule';
 
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export { conditionsOf, isObject };
 
 export const nodesOf = (value: Json | undefined): NodeDefinition[] =>
   Array.isArray(value) ? (value as NodeDefinition[]) : [];
@@ -108,14 +117,17 @@ export function freshId(tool: GraphDefinition, base: string): string {
   return `${base}_${number}`;
 }
 
-/** What a new node of a kind says before anybody has filled it in. */
+/**
+ * What a new node of a kind says before anybody has filled it in. What only a person can know is
+ * left open: until it is said, the file has an error and is not saved.
+ */
 export function template(tool: GraphDefinition, type: string, server?: string): NodeDefinition {
   const id = (base: string) => freshId(tool, base);
   switch (type) {
     case 'transform':
       return { id: id('transform'), type, transform: { expr: '$' } };
     case 'mcp':
-      return { id: id('call'), type, server: server ?? 'server', tool: 'tool', args: {} };
+      return { id: id('call'), type, server: server ?? '', tool: '', args: {} };
     case 'switch':
       return { id: id('switch'), type, conditions: [] };
     case 'foreach': {
@@ -133,7 +145,7 @@ export function template(tool: GraphDefinition, type: string, server?: string): 
       };
     }
     case 'graph':
-      return { id: id('graph'), type, tool: 'tool', args: {} };
+      return { id: id('graph'), type, tool: '', args: {} };
     case 'command':
       return { id: id('command'), type, command: { template: '' }, args: {} };
     case 'ask':
@@ -155,7 +167,13 @@ export function addNode(
   const splits = before && before.type !== 'switch' && before.type !== 'exit';
   const follows = splits && typeof before.next === 'string' ? before.next : undefined;
   const leads = node.type !== 'exit' && node.type !== 'switch' && follows !== undefined;
-  const added = leads ? { ...node, next: follows } : withDefault(node, follows);
+  // A switch goes on to where the node before it led, said as the other switches say it.
+  const dialect = usualDialect(allNodes(nodesOf(tool.nodes)));
+  const added = leads
+    ? { ...node, next: follows }
+    : node.type === 'switch' && follows !== undefined
+      ? withWays(node, { rules: [], otherwise: follows }, dialect)
+      : node;
   if (!before) return { ...tool, nodes: [...nodesOf(tool.nodes), added] };
   return mapLists(tool, (nodes) => {
     const at = nodes.findIndex((known) => known.id === before.id);
@@ -166,16 +184,6 @@ export function addNode(
     return [...linked.slice(0, at + 1), added, ...linked.slice(at + 1)];
   });
 }
-
-/** A switch goes on to where the node before it led. */
-function withDefault(node: NodeDefinition, target: string | undefined): NodeDefinition {
-  return node.type === 'switch' && target !== undefined
-    ? { ...node, conditions: [{ target }] }
-    : node;
-}
-
-export const conditionsOf = (node: NodeDefinition): JsonObject[] =>
-  Array.isArray(node.conditions) ? node.conditions.filter(isObject) : [];
 
 /** The keys that name who takes over when a node does not go on as planned. */
 const HANDLERS: Partial<Record<Connection, string>> = {
@@ -194,42 +202,16 @@ export function connect(
   return mapNode(tool, from, (node) => {
     const handler = HANDLERS[as];
     if (handler) return { ...node, [handler]: to };
-    return node.type === 'switch' ? connectSwitch(node, to, as) : { ...node, next: to };
+    if (node.type !== 'switch') return { ...node, next: to };
+    const dialect = usualDialect(allNodes(nodesOf(tool.nodes)));
+    return connectSwitch(node, to, as === 'rule' ? 'rule' : 'otherwise', dialect);
   });
-}
-
-/** The switch with a rule more, or with another way if none holds. */
-export function connectSwitch(node: NodeDefinition, to: string, as: Connection): NodeDefinition {
-  const conditions = conditionsOf(node);
-  const rules = conditions.filter((condition) => condition.rule !== undefined);
-  const otherwise = conditions.filter((condition) => condition.rule === undefined);
-  if (as === 'rule') {
-    const added: JsonObject = { rule: { '==': [1, 1] }, target: to };
-    return { ...node, conditions: [...rules, added, ...otherwise] };
-  }
-  return { ...node, conditions: [...rules, { target: to }] };
-}
-
-/** The switch without one of its ways. */
-export function disconnectSwitch(node: NodeDefinition, link: GraphLink): NodeDefinition {
-  if (link.kind === 'case') {
-    let rule = -1;
-    const kept = conditionsOf(node).filter((condition) => {
-      if (condition.rule !== undefined) rule += 1;
-      return condition.rule === undefined || rule !== link.index;
-    });
-    return { ...node, conditions: kept };
-  }
-  const kept = conditionsOf(node).filter((condition) => condition.rule !== undefined);
-  return setMember({ ...node, conditions: kept }, 'next', undefined);
 }
 
 /** What dragging from a node to another means. */
 export function usualConnection(node: NodeDefinition | undefined): Connection {
   if (node?.type !== 'switch') return 'next';
-  const hasOtherwise =
-    node.next !== undefined || conditionsOf(node).some((condition) => condition.rule === undefined);
-  return hasOtherwise ? 'rule' : 'otherwise';
+  return waysOf(node).otherwise ? 'rule' : 'otherwise';
 }
 
 /** The tool without an edge. */
@@ -263,21 +245,6 @@ export function removeNode(tool: GraphDefinition, id: string): GraphDefinition {
     return redirectSwitch(changed, id, onwards);
   };
   return mapLists(tool, (nodes) => nodes.filter((node) => node.id !== id).map(redirected));
-}
-
-/** The node with its rules leading elsewhere than to `id`; without those that lead nowhere then. */
-export function redirectSwitch(
-  node: NodeDefinition,
-  id: string,
-  onwards: string | undefined,
-): NodeDefinition {
-  if (!Array.isArray(node.conditions)) return node;
-  const conditions = conditionsOf(node)
-    .map((condition) =>
-      condition.target === id && onwards ? { ...condition, target: onwards } : condition,
-    )
-    .filter((condition) => condition.target !== id);
-  return { ...node, conditions };
 }
 
 /** The pointer to a node in its definition. */

@@ -66,6 +66,11 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
+/** A name as it is shown: one of which nothing would be seen has words in its place. */
+export function named(name: string): string {
+  return /[^\s\p{C}\p{Default_Ignorable_Code_Point}]/u.test(name) ? name : '(no visible name)';
+}
+
 /** Whether a file in YAML says nothing: it has no lines, or only comments. */
 export function isBlank(text: string): boolean {
   return text.split('\n').every((line) => /^\s*(#.*)?$/.test(line));

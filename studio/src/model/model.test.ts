@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, RunSummary } from '../api/types';
-import { compact, duration, oneLine } from './format';
+import { compact, duration, named, oneLine } from './format';
 import { summary } from './kinds';
 import { merge } from './merge';
 import { fromHash, toHash } from './place';
@@ -8,7 +8,7 @@ import { Places } from './places';
 import { ruleText } from './rule';
 import { emptyRun, extend } from './run';
 import { example, fields, parse } from './schema';
-import { bars, rows } from './timeline';
+import { bars, bundles, rows } from './timeline';
 
 describe('rules', () => {
   it.each<[Json, string]>([
@@ -69,7 +69,7 @@ describe('a form', () => {
       'json',
       'flag',
     ]);
-    expect(example(schema)).toEqual({ path: '', count: 3, mode: 'a' });
+    expect(example(schema)).toEqual({ count: 3, mode: 'a' });
     expect(fields({ type: 'object' })).toEqual([]);
   });
   it('reads what is typed', () => {
@@ -116,9 +116,31 @@ describe('time', () => {
     expect(hidden.hiddenMs).toBe(970);
     expect(hidden.rows[1]?.spans[0]?.from).toBeCloseTo(0.75, 2);
   });
+  it('bundles what cannot be drawn apart, and leaves nothing out', () => {
+    const spans = Array.from({ length: 3000 }, (_, step) => ({
+      step,
+      from: step / 3000,
+      to: (step + 1) / 3000,
+      failed: step === 7,
+    }));
+    const found = bundles(spans);
+    expect(found.length).toBeLessThan(500);
+    expect(found.reduce((count, bundle) => count + bundle.count, 0)).toBe(3000);
+    expect(found[0]).toMatchObject({ step: 0, last: 7, from: 0, failed: true });
+    expect(found.at(-1)).toMatchObject({ last: 2999, to: 1, failed: false });
+    const apart = bundles([spans[0], spans[1500], spans[2999]].filter((it) => it !== undefined));
+    expect(apart.map(({ count }) => count)).toEqual([1, 1, 1]);
+  });
   it('is drawn by its logarithm', () => {
     expect(bars(run).map((bar) => bar.height)).toEqual([1, 1]);
     expect(bars(emptyRun())).toEqual([]);
+  });
+  it('names what has no visible name', () => {
+    expect(['a', ' ', '', '\u200b', '\u202e', 'שלום'].map(named)).toEqual([
+      'a',
+      ...Array(4).fill('(no visible name)'),
+      'שלום',
+    ]);
   });
   it('is written with its unit', () => {
     expect([0.02, 3.14, 250, 2500, 90_000].map(duration)).toEqual([

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../api/types';
-import { changedOutput, emptyRun, extend, markAt, momentOf, takenAt } from './run';
+import { changedOutput, emptyRun, extend, markAt, momentOf, takenAt, wasStopped } from './run';
+import { bars } from './timeline';
 
 /** A run of entry → count (twice, over a switch) → exit. */
 function events(): RunEvent[] {
@@ -110,4 +111,21 @@ describe('a run', () => {
     expect(run.steps.map((step) => step.foreign)).toEqual([false, true, false]);
     expect(run.byNode.get('entry')?.map((step) => step.step)).toEqual([2]);
   });
+});
+
+it('what ended with its run was stopped, and did not fail', () => {
+  const error = { code: 'MG0410', kind: 'cancelled' };
+  const stopped = events()
+    .slice(0, 2)
+    .concat([
+      { type: 'stepFailed', seq: 2, atMs: 4, step: 0, edge: null, error },
+      { type: 'finished', seq: 3, atMs: 4, error },
+    ]);
+  const run = extend(emptyRun(), stopped);
+  expect(markAt(run, 'entry', 3).state).toBe('stopped');
+  expect(run.finished && wasStopped(run.finished)).toBe(true);
+  expect(bars(run).map((bar) => bar.failed)).toEqual([false]);
+  const failed = { code: 'MG0401', kind: 'expression' };
+  const last = stopped.map((event) => ('error' in event ? { ...event, error: failed } : event));
+  expect(markAt(extend(emptyRun(), last as RunEvent[]), 'entry', 3).state).toBe('failed');
 });

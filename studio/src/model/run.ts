@@ -57,6 +57,10 @@ export interface Finished {
   error?: RunError;
 }
 
+/** Whether somebody ended the run, or a step with it: nothing of it went wrong. */
+export const wasStopped = ({ error }: Pick<Finished, 'error'>): boolean =>
+  error?.kind === 'cancelled';
+
 export interface LogLine {
   seq: number;
   level: string;
@@ -260,7 +264,7 @@ export function changedOutput(run: RunModel, step: Step): ChangedOutput | undefi
 }
 
 function stateOf(run: RunModel, step: Step, hasEnded: boolean): NodeState {
-  if (hasEnded) return step.error ? 'failed' : 'done';
+  if (hasEnded) return wasStopped(step) ? 'stopped' : step.error ? 'failed' : 'done';
   return step.endSeq === null && run.finished ? 'stopped' : 'running';
 }
 

@@ -13,7 +13,7 @@ export interface Field {
   schema: JsonObject;
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
+export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function fields(schema: JsonObject | undefined): Field[] {
@@ -22,7 +22,7 @@ export function fields(schema: JsonObject | undefined): Field[] {
   const required = Array.isArray(schema?.required) ? schema.required : [];
   return Object.entries(properties).map(([name, property]) => {
     const described = isObject(property) ? property : {};
-    const choices = Array.isArray(described.enum) ? described.enum : [];
+    const choices = choicesOf(described);
     return {
       name,
       title: typeof described.title === 'string' ? described.title : name,
@@ -34,6 +34,12 @@ export function fields(schema: JsonObject | undefined): Field[] {
       schema: described,
     };
   });
+}
+
+/** The values that a schema names one by one. */
+function choicesOf(schema: JsonObject): Json[] {
+  if (schema.const !== undefined) return [schema.const];
+  return Array.isArray(schema.enum) ? schema.enum : [];
 }
 
 function control(schema: JsonObject, choices: Json[]): Field['control'] {
@@ -51,7 +57,7 @@ function control(schema: JsonObject, choices: Json[]): Field['control'] {
   }
 }
 
-/** A first value for every required field, so that an empty form says what is meant. */
+/** A first value for every field that has one to begin with; texts are for people to write. */
 export function example(schema: JsonObject | undefined): JsonObject {
   const value: JsonObject = {};
   for (const field of fields(schema)) {
@@ -63,6 +69,7 @@ export function example(schema: JsonObject | undefined): JsonObject {
 
 function firstValue(field: Field): Json | undefined {
   const { schema } = field;
+  if (schema.const !== undefined) return schema.const;
   if (schema.default !== undefined) return schema.default;
   const examples = schema.examples;
   if (Array.isArray(examples) && examples[0] !== undefined) return examples[0];
@@ -75,9 +82,9 @@ function firstValue(field: Field): Json | undefined {
     case 'flag':
       return false;
     case 'text':
-      return '';
+      return undefined;
     case 'json':
-      return schema.type === 'array' ? [] : schema.type === 'object' ? {} : null;
+      return schema.type === 'array' ? [] : schema.type === 'object' ? {} : undefined;
   }
 }
 

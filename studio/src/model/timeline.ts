@@ -1,4 +1,6 @@
-import { durationOf, type RunModel, type Step } from './run';
+import { durationOf, type RunModel, type Step, wasStopped } from './run';
+
+const hasFailed = (step: Step): boolean => step.error !== undefined && !wasStopped(step);
 
 /** A step as the scrubber draws it. */
 export interface Bar {
@@ -19,7 +21,7 @@ export function bars(run: RunModel): Bar[] {
     step: step.step,
     node: step.node,
     height: Math.log1p(durationOf(step, run) * 10) / scale,
-    failed: step.error !== undefined,
+    failed: hasFailed(step),
     running: step.endSeq === null && run.finished === null,
     foreign: step.foreign,
   }));
@@ -31,6 +33,34 @@ export interface Span {
   from: number;
   to: number;
   failed: boolean;
+}
+
+/** Executions of a node that are too close to be drawn apart. */
+export interface Bundle extends Span {
+  /** The last of them; `step` is the first. */
+  last: number;
+  count: number;
+}
+
+/** How many places there are in a row for executions to be drawn apart. */
+const PLACES = 400;
+
+/** The executions of a node as they can be seen: those in the same place are one. */
+export function bundles(spans: Span[]): Bundle[] {
+  const found: Bundle[] = [];
+  const place = (at: number) => Math.floor(at * PLACES);
+  for (const span of spans) {
+    const before = found.at(-1);
+    if (before && place(before.from) === place(span.from)) {
+      before.to = Math.max(before.to, span.to);
+      before.failed ||= span.failed;
+      before.last = span.step;
+      before.count += 1;
+    } else {
+      found.push({ ...span, last: span.step, count: 1 });
+    }
+  }
+  return found;
 }
 
 export interface Rows {
@@ -54,7 +84,7 @@ export function rows(run: RunModel, hideIdle: boolean): Rows {
       step: step.step,
       from: axis.place(step.beganMs),
       to: axis.place(step.beganMs + durationOf(step, run)),
-      failed: step.error !== undefined,
+      failed: hasFailed(step),
     });
   }
   const all = [...byNode].map(([node, spans]) => ({ node, spans }));

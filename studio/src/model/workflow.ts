@@ -1,14 +1,6 @@
 import type { GraphDefinition, GraphLink, Json, JsonObject, NodeDefinition } from '../api/types';
-import {
-  type Connection,
-  connectSwitch,
-  disconnectSwitch,
-  freshId,
-  isObject,
-  nodesOf,
-  redirectSwitch,
-  setMember,
-} from './definition';
+import { type Connection, freshId, isObject, nodesOf, setMember } from './definition';
+import { connectSwitch, disconnectSwitch, redirectSwitch, usualDialect } from './switch';
 
 /** What says what a node does; editors keep it under `data`. */
 const SAID = ['hook', 'transform', 'conditions'];
@@ -146,7 +138,9 @@ export function connect(
 ): GraphDefinition {
   const node = nodesOf(workflow.nodes).find((known) => known.id === from);
   if (node?.type !== 'switch') return addEdge(workflow, from, to);
-  return mapNode(workflow, from, (known) => connectSwitch(known, to, as));
+  const dialect = usualDialect(nodesOf(workflow.nodes).map(said));
+  const way = as === 'rule' ? 'rule' : 'otherwise';
+  return mapNode(workflow, from, (known) => connectSwitch(known, to, way, dialect));
 }
 
 export function disconnect(workflow: GraphDefinition, link: GraphLink): GraphDefinition {

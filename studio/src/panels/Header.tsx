@@ -1,4 +1,5 @@
-import { plural } from '../model/format';
+import { useEffect } from 'react';
+import { named, plural } from '../model/format';
 import { keysHere } from '../model/keys';
 import type { Screen } from '../model/place';
 import { useDialogs } from '../state/dialogs';
@@ -42,6 +43,11 @@ export function Header() {
   const show = useDialogs((state) => state.show);
   const { next, icon, label } = THEMES[theme];
   const shown = SHOWN_AS[screen] ?? screen;
+  const subject = HAS_SUBJECT.has(screen) ? tool : null;
+  const about = subject ?? SCREENS.find(({ id }) => id === shown)?.label ?? '';
+  useEffect(() => {
+    document.title = `${named(about)} – mcpgraph studio`;
+  }, [about]);
   return (
     <header className="head">
       <span className="brand">
@@ -53,7 +59,7 @@ export function Header() {
         {(screen === 'graph' || (HAS_SUBJECT.has(screen) && tool !== null)) && (
           <>
             <Icon name="right" />
-            <h1 className="truncate">{tool ?? 'no tool'}</h1>
+            <h1 className="truncate">{tool === null ? 'no tool' : named(tool)}</h1>
           </>
         )}
       </div>
@@ -78,7 +84,7 @@ export function Header() {
       </nav>
       <span className="spread" />
       <Button icon="search" onClick={() => show({ name: 'search' })}>
-        Search <kbd>{keysHere('⌘K')}</kbd>
+        <span className="word">Search</span> <kbd>{keysHere('⌘K')}</kbd>
       </Button>
       <Button
         icon="help"

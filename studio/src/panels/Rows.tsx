@@ -1,11 +1,8 @@
 import { Fragment, useMemo } from 'react';
 import { duration } from '../model/format';
 import type { RunModel } from '../model/run';
-import { rows } from '../model/timeline';
+import { type Bundle, bundles, rows } from '../model/timeline';
 import { seek } from '../state/run';
-
-/** How many executions of a node are drawn one by one. */
-const MAX_SPANS = 200;
 
 interface Props {
   model: RunModel;
@@ -15,7 +12,11 @@ interface Props {
 
 /** When each node ran. */
 export function Rows({ model, cursor, hidesIdle }: Props) {
-  const { rows: all, hiddenMs } = useMemo(() => rows(model, hidesIdle), [model, hidesIdle]);
+  const { all, hiddenMs } = useMemo(() => {
+    const { rows: found, hiddenMs } = rows(model, hidesIdle);
+    return { all: found.map(({ node, spans }) => ({ node, spans: bundles(spans) })), hiddenMs };
+  }, [model, hidesIdle]);
+  const at = model.steps[cursor]?.node;
   return (
     <>
       <div className="rows">
@@ -25,15 +26,16 @@ export function Rows({ model, cursor, hidesIdle }: Props) {
               {node}
             </span>
             <span className="lane-bars">
-              {spans.slice(-MAX_SPANS).map((span) => (
+              {spans.map((span) => (
                 <button
                   key={span.step}
                   type="button"
                   // The keyboard goes through the steps with the range above.
                   tabIndex={-1}
                   className={span.failed ? 'failed' : undefined}
-                  aria-label={`Step ${span.step}, ${node}`}
-                  aria-current={span.step === cursor ? 'step' : undefined}
+                  aria-label={`${wordsOf(span)}, ${node}`}
+                  title={span.count > 1 ? wordsOf(span) : undefined}
+                  aria-current={node === at && isIn(span, cursor) ? 'step' : undefined}
                   style={{
                     left: `${span.from * 99}%`,
                     width: `${Math.max((span.to - span.from) * 99, 0)}%`,
@@ -51,3 +53,8 @@ export function Rows({ model, cursor, hidesIdle }: Props) {
     </>
   );
 }
+
+const wordsOf = ({ step, last, count }: Bundle): string =>
+  count === 1 ? `Step ${step}` : `Steps ${step} to ${last}, ${count} executions`;
+
+const isIn = ({ step, last }: Bundle, cursor: number): boolean => step <= cursor && cursor <= last;

@@ -1,7 +1,9 @@
-import { useState } from 'react';
+import { useEffect, useRef } from 'react';
 import type { JsonObject, ToolSummary } from '../api/types';
+import { faults, typeAll } from '../model/form';
 import { plural, pretty } from '../model/format';
-import { example, fields, parseJson } from '../model/schema';
+import { fields } from '../model/schema';
+import { runForm, useForms } from '../state/forms';
 import { useInputs } from '../state/inputs';
 import { Button } from '../ui/Button';
 import { Field } from '../ui/Field';
@@ -12,40 +14,44 @@ interface Props {
   isDirty: boolean;
   /** How many errors the file has. */
   errors: number;
-  onRun: (input: JsonObject, paused: boolean) => void;
+  /** Why it cannot be run. */
+  refusal: string | null;
+  onRun: (paused: boolean) => void;
 }
 
 const NONE: JsonObject[] = [];
 
 /** The arguments of the next run: a form made of the schema, or JSON. */
-export function RunPanel({ tool, isDirty, errors, onRun }: Props) {
-  const recent = useInputs((state) => state.byTool[tool.name] ?? NONE);
-  const [input, setInput] = useState<JsonObject>(() => recent[0] ?? example(tool.inputSchema));
-  const [raw, setRaw] = useState<string | null>(null);
-  const [position, setPosition] = useState(0);
-
-  const parsed = raw === null ? null : parseJson(raw);
-  const problem = parsed && 'error' in parsed ? parsed.error : null;
-  const hasForm = fields(tool.inputSchema).length > 0;
+export function RunPanel({ tool, isDirty, errors, refusal, onRun }: Props) {
+  const { name, inputSchema } = tool;
+  const recent = useInputs((state) => state.byTool[name] ?? NONE);
+  const isBegun = useForms((state) => state.byTool[name]);
+  const form = isBegun ?? runForm(name, inputSchema);
+  const { position, raw, isAsked } = form;
+  const change = (to: typeof form) => useForms.getState().put(name, to);
+  const missing = faults(inputSchema, form);
+  const problem = missing.get('') ?? null;
+  const hasForm = fields(inputSchema).length > 0;
+  const element = useRef<HTMLFormElement>(null);
+  const shows = useForms((state) => state.shows === name);
+  useEffect(() => {
+    if (!shows) return;
+    element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    useForms.getState().shown();
+  }, [shows]);
   const choose = (to: number) => {
-    const chosen = recent[to];
-    if (!chosen) return;
-    setPosition(to);
-    setInput(chosen);
-    if (raw !== null) setRaw(pretty(chosen));
-  };
-  const run = (paused: boolean) => {
-    if (problem) return;
-    const value = parsed && 'value' in parsed ? (parsed.value as JsonObject) : input;
-    onRun(value, paused);
+    const input = recent[to];
+    if (!input) return;
+    change({ ...form, input, typed: {}, raw: raw === null ? null : pretty(input), position: to });
   };
   return (
     <form
+      ref={element}
       className="stack"
-      aria-label={`Arguments of ${tool.name}`}
+      aria-label={`Arguments of ${name}`}
       onSubmit={(event) => {
         event.preventDefault();
-        run(false);
+        if (refusal === null) onRun(false);
       }}
     >
       {tool.description && <p className="muted">{tool.description}</p>}
@@ -76,7 +82,9 @@ export function RunPanel({ tool, isDirty, errors, onRun }: Props) {
         <Button
           look="quiet"
           aria-pressed={raw !== null}
-          onClick={() => setRaw(raw === null ? pretty(input) : null)}
+          disabled={problem !== null}
+          title={problem === null ? undefined : 'The form comes back once the text can be read'}
+          onClick={() => change({ ...form, raw: raw === null ? pretty(form.input) : null })}
         >
           JSON
         </Button>
@@ -90,29 +98,38 @@ export function RunPanel({ tool, isDirty, errors, onRun }: Props) {
               rows={8}
               value={raw}
               spellCheck={false}
-              onChange={(event) => {
-                setRaw(event.target.value);
-                const now = parseJson(event.target.value);
-                if ('value' in now) setInput(now.value as JsonObject);
-              }}
+              onChange={(event) => change({ ...form, ...typeAll(form, event.target.value) })}
             />
           )}
         </Field>
       ) : hasForm ? (
-        <SchemaForm schema={tool.inputSchema} value={input} onChange={setInput} />
+        <SchemaForm
+          schema={inputSchema}
+          form={form}
+          missing={isAsked ? missing : undefined}
+          onChange={change}
+        />
       ) : (
         <p className="muted">This tool takes no arguments.</p>
       )}
-      {errors > 0 && (
+      {refusal !== null && <p className="callout bad">{refusal}</p>}
+      {refusal === null && errors > 0 && (
         <p className="callout warn">
           The file has {plural(errors, 'error')}. What runs is the file as it was before.
         </p>
       )}
+      {isAsked && missing.size > 0 && (
+        <p className="callout bad" role="alert">
+          {problem === null
+            ? `Nothing was run: ${[...missing.keys()].join(', ')} cannot be sent like this.`
+            : 'Nothing was run: the arguments cannot be read.'}
+        </p>
+      )}
       <div className="row">
-        <Button icon="play" look="primary" type="submit" disabled={problem !== null}>
+        <Button icon="play" look="primary" type="submit" disabled={refusal !== null}>
           {isDirty ? 'Save and run' : 'Run'}
         </Button>
-        <Button icon="step" disabled={problem !== null} onClick={() => run(true)}>
+        <Button icon="step" disabled={refusal !== null} onClick={() => onRun(true)}>
           Step through
         </Button>
       </div>

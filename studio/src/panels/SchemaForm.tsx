@@ -1,28 +1,29 @@
-import { useState } from 'react';
 import type { Json, JsonObject } from '../api/types';
+import { type Form, put, type } from '../model/form';
 import { type Field as Described, fields, parse } from '../model/schema';
 import { Field } from '../ui/Field';
 
-interface Props {
+interface Props<F extends Form> {
   schema: JsonObject;
-  value: JsonObject;
-  onChange: (value: JsonObject) => void;
+  form: F;
+  /** What is wrong with fields that were not typed into; those that were say it themselves. */
+  missing?: Map<string, string>;
+  onChange: (form: F) => void;
 }
 
 /** A form that a JSON Schema describes. */
-export function SchemaForm({ schema, value, onChange }: Props) {
-  const put = (name: string, member: Json | undefined) => {
-    const { [name]: _, ...rest } = value;
-    onChange(member === undefined ? rest : { ...value, [name]: member });
-  };
+export function SchemaForm<F extends Form>({ schema, form, missing, onChange }: Props<F>) {
   return (
     <div className="stack">
       {fields(schema).map((field) => (
         <Control
           key={field.name}
           field={field}
-          value={value[field.name]}
-          onChange={(member) => put(field.name, member)}
+          value={form.input[field.name]}
+          typed={form.typed[field.name]}
+          missing={missing?.get(field.name)}
+          onType={(text) => onChange({ ...form, ...type(form, field, text) })}
+          onChange={(member) => onChange({ ...form, ...put(form, field.name, member) })}
         />
       ))}
     </div>
@@ -32,13 +33,17 @@ export function SchemaForm({ schema, value, onChange }: Props) {
 interface ControlProps {
   field: Described;
   value: Json | undefined;
+  /** The text in the field, if somebody typed it. */
+  typed?: string;
+  missing?: string;
+  onType: (text: string) => void;
   onChange: (value: Json | undefined) => void;
 }
 
-function Control({ field, value, onChange }: ControlProps) {
-  if (field.control === 'flag') return <Flag field={field} value={value} onChange={onChange} />;
-  if (field.control === 'choice') return <Choice field={field} value={value} onChange={onChange} />;
-  return <Typed field={field} value={value} onChange={onChange} />;
+function Control(props: ControlProps) {
+  const { control } = props.field;
+  if (control === 'flag') return <Flag {...props} />;
+  return control === 'choice' ? <Choice {...props} /> : <Typed {...props} />;
 }
 
 function Flag({ field, value, onChange }: ControlProps) {
@@ -57,12 +62,12 @@ function Flag({ field, value, onChange }: ControlProps) {
   );
 }
 
-function Choice({ field, value, onChange }: ControlProps) {
+function Choice({ field, value, missing, onChange }: ControlProps) {
   const index = field.choices.findIndex(
     (choice) => JSON.stringify(choice) === JSON.stringify(value),
   );
   return (
-    <Field label={field.title} hint={field.description} required={field.required}>
+    <Field label={field.title} hint={field.description} error={missing} required={field.required}>
       {(control) => (
         <select
           {...control}
@@ -87,26 +92,10 @@ const shown = (field: Described, value: Json | undefined): string => {
   return field.control === 'text' && typeof value === 'string' ? value : JSON.stringify(value);
 };
 
-function Typed({ field, value, onChange }: ControlProps) {
-  const [typed, setTyped] = useState(() => shown(field, value));
-  const [error, setError] = useState<string | null>(null);
-  const outside = shown(field, value);
-  const [last, setLast] = useState(outside);
-  // The value may be replaced as a whole, by earlier arguments for example.
-  if (outside !== last) {
-    setLast(outside);
-    const now = parse(field, typed);
-    if ('error' in now || shown(field, now.value) !== outside) setTyped(outside);
-  }
-  const change = (text: string) => {
-    setTyped(text);
-    const now = parse(field, text);
-    setError('error' in now ? now.error : null);
-    if ('value' in now) {
-      setLast(shown(field, now.value));
-      onChange(now.value);
-    }
-  };
+function Typed({ field, value, typed, missing, onType }: ControlProps) {
+  const text = typed ?? shown(field, value);
+  const now = typed === undefined ? null : parse(field, typed);
+  const error = now && 'error' in now ? now.error : missing;
   const isJson = field.control === 'json';
   return (
     <Field label={field.title} hint={field.description} error={error} required={field.required}>
@@ -116,19 +105,19 @@ function Typed({ field, value, onChange }: ControlProps) {
             {...control}
             className="textarea"
             rows={3}
-            value={typed}
+            value={text}
             spellCheck={false}
             placeholder="JSON"
-            onChange={(event) => change(event.target.value)}
+            onChange={(event) => onType(event.target.value)}
           />
         ) : (
           <input
             {...control}
             className="input"
-            value={typed}
+            value={text}
             inputMode={field.control === 'number' ? 'decimal' : undefined}
             spellCheck={false}
-            onChange={(event) => change(event.target.value)}
+            onChange={(event) => onType(event.target.value)}
           />
         )
       }

@@ -1,5 +1,7 @@
+import { useMemo } from 'react';
 import type { RunSummary } from '../api/types';
-import { duration, moment } from '../model/format';
+import { duration, moment, named } from '../model/format';
+import { faultyTools } from '../model/problems';
 import { useDialogs } from '../state/dialogs';
 import { useDocument } from '../state/document';
 import { useLocation } from '../state/location';
@@ -9,7 +11,7 @@ import { openRun, useRunName } from '../state/subject';
 import { useWorkflows } from '../state/workflows';
 import { Button } from '../ui/Button';
 import { Icon, type IconName } from '../ui/Icon';
-import { StatusChip } from './status';
+import { StatusChip, statusWord } from './status';
 import { Todos } from './Todos';
 
 const SHOWN_RUNS = 12;
@@ -35,10 +37,12 @@ interface EntryProps {
   isCurrent: boolean;
   /** What stands at the end of the line. */
   note?: string;
+  /** Whether the file has errors in it. */
+  hasErrors?: boolean;
   onOpen: () => void;
 }
 
-function Entry({ icon, label, title, isCurrent, note, onOpen }: EntryProps) {
+function Entry({ icon, label, title, isCurrent, note, hasErrors, onOpen }: EntryProps) {
   return (
     <li>
       <button
@@ -49,8 +53,14 @@ function Entry({ icon, label, title, isCurrent, note, onOpen }: EntryProps) {
         onClick={onOpen}
       >
         <Icon name={icon} />
-        <span className="truncate">{label}</span>
+        <span className="truncate">{named(label)}</span>
         {note && <span className="when">{note}</span>}
+        {hasErrors && (
+          <span className="faulty" title="has errors">
+            <Icon name="warning" />
+            <span className="visually-hidden">has errors</span>
+          </span>
+        )}
       </button>
     </li>
   );
@@ -59,6 +69,7 @@ function Entry({ icon, label, title, isCurrent, note, onOpen }: EntryProps) {
 function Tools() {
   const tools = useDocument((state) => state.document?.tools ?? NONE);
   const open = useDocument((state) => state.open);
+  const faulty = useFaulty();
   const { tool, screen } = useLocation();
   const show = useDialogs((state) => state.show);
   return (
@@ -81,6 +92,7 @@ function Tools() {
             label={name}
             title={[title, description].filter(Boolean).join('\n') || name}
             isCurrent={name === tool && screen === 'graph'}
+            hasErrors={faulty.has(name)}
             onOpen={() => void open(name)}
           />
         ))}
@@ -91,6 +103,13 @@ function Tools() {
 }
 
 const NONE: never[] = [];
+
+/** The tools that have errors. */
+function useFaulty(): Set<string> {
+  const document = useDocument((state) => state.document);
+  const view = useDocument((state) => state.view);
+  return useMemo(() => faultyTools(document, view), [document, view]);
+}
 
 /** Those of the file and those of the store, the outermost first. */
 function Workflows() {
@@ -183,7 +202,7 @@ function RunEntry({ run, isNamed }: { run: RunSummary; isNamed: boolean }) {
       type="button"
       className="entry"
       aria-current={run.id === opened ? 'true' : undefined}
-      title={`${run.tool}: ${run.error ?? run.status}`}
+      title={`${run.tool}: ${run.error ?? statusWord(run.status)}`}
       onClick={() => openRun(run)}
     >
       <StatusChip status={run.status} short />

@@ -12,12 +12,12 @@ import { UndoButtons } from '../ui/UndoButtons';
 import { StatusChip } from './status';
 
 /** What can be done with the graph, or with the run that is looked at. */
-export function Toolbar({ onRun }: { onRun?: (paused: boolean) => void }) {
+export function Toolbar({ onRun, refusal }: Partial<BeginProps>) {
   const run = useRun((state) => state.id);
   return (
     <div className="workbar" role="toolbar" aria-label="Graph and run">
       {run !== null && <Control />}
-      {run === null && onRun && <Begin onRun={onRun} />}
+      {run === null && onRun && <Begin onRun={onRun} refusal={refusal ?? null} />}
       {(run !== null || onRun) && <span className="rule" />}
       <Breakpoints />
       {run === null && <Editing />}
@@ -34,7 +34,7 @@ export function WalkToolbar() {
   return (
     <div className="workbar" role="toolbar" aria-label="Procedure and walk">
       {id === null ? (
-        <span className="muted">Nobody is walked with: choose a walk on the left.</span>
+        <span className="muted">No walk is shown: choose one on the left.</span>
       ) : (
         <>
           {summary && <StatusChip status={summary.status} />}
@@ -49,16 +49,30 @@ export function WalkToolbar() {
   );
 }
 
-function Begin({ onRun }: { onRun: (paused: boolean) => void }) {
+interface BeginProps {
+  onRun: (paused: boolean) => void;
+  /** Why nothing can be run. */
+  refusal: string | null;
+}
+
+function Begin({ onRun, refusal }: BeginProps) {
   return (
     <>
-      <Button icon="play" look="primary" shortcut="r" title="Run" onClick={() => onRun(false)}>
+      <Button
+        icon="play"
+        look="primary"
+        shortcut="r"
+        title={refusal ?? 'Run'}
+        disabled={refusal !== null}
+        onClick={() => onRun(false)}
+      >
         Run
       </Button>
       <Button
         icon="step"
         shortcut="s"
-        title="Run and stop before the first node"
+        title={refusal ?? 'Run and stop before the first node'}
+        disabled={refusal !== null}
         onClick={() => onRun(true)}
       >
         Step
@@ -67,8 +81,11 @@ function Begin({ onRun }: { onRun: (paused: boolean) => void }) {
   );
 }
 
+const NO_PAUSE =
+  'A durable run goes on wherever its process ends, so nobody can hold it. It can be stopped; begun with Step or with breakpoints, the tool runs without being durable.';
+
 function Control() {
-  const { id, summary, move, model, debug, isConnected } = useRun();
+  const { id, summary, move, model, debug, isConnected, isDurable, isMissing } = useRun();
   const live = useRun(isLive);
   const isAsking = useIsAsking(id);
   const go = useLocation((location) => location.go);
@@ -88,8 +105,8 @@ function Control() {
       ) : (
         <Button
           icon="pause"
-          disabled={!live}
-          title="Pause"
+          disabled={!live || isDurable}
+          title={isDurable ? NO_PAUSE : 'Pause'}
           shortcut="p"
           onClick={() => void move('pause')}
         >
@@ -125,11 +142,17 @@ function Control() {
       </Button>
       <span className="rule" />
       {summary && <StatusChip status={isPaused && live ? 'running' : summary.status} />}
+      {isMissing && <span className="chip warn">no such run</span>}
       {isPaused && live && <span className="chip warn">paused</span>}
       {isPaused && live && debug?.problem && (
         <span className="chip warn" role="status" title={debug.problem}>
           condition failed
           <span className="visually-hidden">: {debug.problem}</span>
+        </span>
+      )}
+      {isDurable && live && (
+        <span className="chip" role="status" title={NO_PAUSE}>
+          durable: it cannot be paused
         </span>
       )}
       {isAsking && live && (
@@ -241,8 +264,25 @@ function Editing() {
       >
         {isDirty ? 'Save' : 'Saved'}
       </Button>
-      {errors > 0 && <span className="chip bad">{plural(errors, 'error')}</span>}
+      {errors > 0 && (
+        <button
+          type="button"
+          className="chip bad"
+          title="Show the errors in the text"
+          onClick={showProblems}
+        >
+          {plural(errors, 'error')}
+        </button>
+      )}
     </>
+  );
+}
+
+/** Goes to the first problem, in the list below the text. */
+function showProblems() {
+  usePreferences.getState().set({ showsText: true });
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>('.problems .error button, .problems button')?.focus(),
   );
 }
 

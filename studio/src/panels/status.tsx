@@ -5,9 +5,12 @@ const SHOWN: Record<RunStatus, { icon: IconName; tone: string; word: string }> =
   running: { icon: 'play', tone: 'busy', word: 'running' },
   succeeded: { icon: 'check', tone: 'good', word: 'succeeded' },
   failed: { icon: 'cross', tone: 'bad', word: 'failed' },
-  cancelled: { icon: 'stop', tone: 'warn', word: 'cancelled' },
+  cancelled: { icon: 'stop', tone: 'warn', word: 'stopped' },
   interrupted: { icon: 'warning', tone: 'warn', word: 'interrupted' },
 };
+
+/** What is said of a run that stands so. */
+export const statusWord = (status: RunStatus): string => SHOWN[status].word;
 
 /** How a run stands, in a picture, a colour and a word. */
 export function StatusChip({ status, short }: { status: RunStatus; short?: boolean }) {

@@ -23,12 +23,15 @@ interface Props {
   /** What is shown of the selected node, where it is not the form of its kind. */
   nodeForm?: ReactNode;
   onRun?: (paused: boolean) => void;
+  /** Why it cannot be run as it is. */
+  refusal?: string | null;
 }
 
 const NODE = 'node';
 
 /** A graph that can be changed, with its forms beside it. */
-export function EditBench({ view, empty, drawing, label, tabs, nodeForm, onRun }: Props) {
+export function EditBench(props: Props) {
+  const { view, empty, drawing, label, tabs, nodeForm, onRun, refusal } = props;
   const editor = useEditor();
   const { grammar } = editor;
   const edits = useCanvasEdits();
@@ -65,7 +68,7 @@ export function EditBench({ view, empty, drawing, label, tabs, nodeForm, onRun }
       grammar={grammar}
       edits={edits}
       drawing={drawing}
-      toolbar={<Toolbar onRun={run} />}
+      toolbar={<Toolbar onRun={run} refusal={refusal ?? null} />}
       panel={
         <aside className="panel" aria-label={label}>
           <Tabs

@@ -2,11 +2,13 @@ import { useCallback } from 'react';
 import type { JsonObject } from '../api/types';
 import { CommandToolForm } from '../edit/CommandForm';
 import { ToolForm } from '../edit/ToolForm';
-import { example } from '../model/schema';
+import { faults } from '../model/form';
+import { plural } from '../model/format';
 import { RunPanel } from '../panels/RunPanel';
 import { isDirty, useDocument } from '../state/document';
 import { useDrawing, useProblems } from '../state/drawing';
 import { hasNodes, useEditor } from '../state/editor';
+import { runForm, useForms } from '../state/forms';
 import { handOver } from '../state/handover';
 import { useInputs } from '../state/inputs';
 import { useLocation } from '../state/location';
@@ -25,15 +27,26 @@ export function GraphScreen() {
   const problems = useProblems(editor.view, editor.report);
   const drawing = useDrawing({ problems, edited, runs: name });
 
+  const errors = editor.report?.errors ?? 0;
+  const refusal =
+    errors > 0 && editor.isDirty
+      ? `The file has ${plural(errors, 'error')}: it cannot be saved, and so not be run, until they are mended.`
+      : null;
+
   const askToRun = useCallback(
     (paused: boolean) => {
-      const kept = name ? useInputs.getState().byTool[name]?.[0] : undefined;
-      const needsInput = Object.keys(example(summary?.inputSchema)).length > 0;
-      if (kept) void begin(kept, paused);
-      else if (!needsInput) void begin({}, paused);
-      else useLocation.getState().go({ node: null });
+      if (!summary) return;
+      const form = runForm(summary.name, summary.inputSchema);
+      if (refusal === null && faults(summary.inputSchema, form).size === 0) {
+        useForms.getState().put(summary.name, { ...form, position: 0, isAsked: false });
+        void begin(form.input, paused);
+        return;
+      }
+      // What keeps it from running is said in the form.
+      useLocation.getState().go({ node: null });
+      if (refusal === null) useForms.getState().ask(summary.name, form);
     },
-    [begin, name, summary],
+    [begin, refusal, summary],
   );
 
   const view = summary ? editor.view : null;
@@ -42,8 +55,9 @@ export function GraphScreen() {
       key={summary.name}
       tool={summary}
       isDirty={editor.isDirty}
-      errors={editor.report?.errors ?? 0}
-      onRun={(input, paused) => void begin(input, paused)}
+      errors={errors}
+      refusal={refusal}
+      onRun={askToRun}
     />
   );
   return (
@@ -58,6 +72,7 @@ export function GraphScreen() {
       ]}
       nodeForm={view && !hasNodes(view) ? <CommandToolForm view={view} /> : undefined}
       onRun={view ? askToRun : undefined}
+      refusal={refusal}
     />
   );
 }

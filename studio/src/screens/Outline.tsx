@@ -1,7 +1,7 @@
 import { useContext, useMemo } from 'react';
 import type { GraphLink, GraphView, NodeDefinition, PlacedNode } from '../api/types';
 import { saidById } from '../canvas/flow';
-import { duration } from '../model/format';
+import { duration, named } from '../model/format';
 import type { Grammar } from '../model/grammar';
 import { KINDS, summary } from '../model/kinds';
 import { ruleText } from '../model/rule';
@@ -15,7 +15,7 @@ export function Outline({ view, grammar }: { view: GraphView; grammar?: Grammar 
   const said = useMemo(() => saidById(view, grammar?.said), [view, grammar]);
   const byParent = Map.groupBy(view.nodes, (placed) => placed.inside);
   return (
-    <section className="outline" aria-label={`Nodes of ${view.name}`}>
+    <section className="outline" tabIndex={-1} aria-label={`Nodes of ${view.name}`}>
       <Level view={view} said={said} parent={null} byParent={byParent} />
     </section>
   );
@@ -68,7 +68,7 @@ function Entry({ view, definition, placed }: EntryProps) {
       >
         <Icon name={kindIcon(placed.kind)} />
         <span className="truncate">
-          <strong>{placed.id}</strong>{' '}
+          <strong>{named(placed.id)}</strong>{' '}
           <span className="muted">
             {KINDS[placed.kind].label}, {mark.message ?? summary(definition)}
           </span>

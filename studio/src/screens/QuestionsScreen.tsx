@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { api, messageOf } from '../api/client';
-import type { JsonObject, Question } from '../api/types';
+import type { Question } from '../api/types';
+import { faults, formWith } from '../model/form';
 import { moment } from '../model/format';
 import { fields } from '../model/schema';
 import { SchemaForm } from '../panels/SchemaForm';
@@ -53,7 +54,9 @@ interface CardProps {
 }
 
 function Card({ question, onChange }: CardProps) {
-  const [answer, setAnswer] = useState<JsonObject>({});
+  const [answer, setAnswer] = useState(() => formWith({}));
+  const [isAsked, setAsked] = useState(false);
+  const missing = faults(question.schema, answer);
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const say = async (send: () => Promise<unknown>, done: string) => {
@@ -95,11 +98,18 @@ function Card({ question, onChange }: CardProps) {
         aria-label={`Answer to ${question.node}`}
         onSubmit={(event) => {
           event.preventDefault();
-          void say(() => api.answer(question.id, answer), 'The answer was given');
+          setAsked(true);
+          if (missing.size > 0) return;
+          void say(() => api.answer(question.id, answer.input), 'The answer was given');
         }}
       >
         {fields(question.schema).length > 0 && (
-          <SchemaForm schema={question.schema} value={answer} onChange={setAnswer} />
+          <SchemaForm
+            schema={question.schema}
+            form={answer}
+            missing={isAsked ? missing : undefined}
+            onChange={setAnswer}
+          />
         )}
         {problem && (
           <p className="callout bad" role="alert">

@@ -1,7 +1,7 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import type { RunStatus, RunSummary } from '../api/types';
 import { duration, moment } from '../model/format';
-import { StatusChip } from '../panels/status';
+import { StatusChip, statusWord } from '../panels/status';
 import { useDocument } from '../state/document';
 import { useKeys } from '../state/keys';
 import { useLocation } from '../state/location';
@@ -10,11 +10,12 @@ import { useRuns } from '../state/runs';
 import { openRun } from '../state/subject';
 import { useWorkflows } from '../state/workflows';
 import { Button } from '../ui/Button';
+import { Dialog } from '../ui/Dialog';
 import { Empty } from '../ui/Empty';
 import { Table } from '../ui/Table';
 import { type Filter, ListPage, SETTLE_MS, SINCE, SLOWER, timesOf } from './ListPage';
 
-const STATUSES = ['running', 'succeeded', 'failed', 'cancelled', 'interrupted'];
+const STATUSES: RunStatus[] = ['running', 'succeeded', 'failed', 'cancelled', 'interrupted'];
 const NONE: never[] = [];
 
 /** What can be run: tools, workflows and procedures. */
@@ -39,7 +40,7 @@ const FILTERS: Filter[] = [
     label: 'Status',
     choices: [
       { value: '', label: 'any status' },
-      ...STATUSES.map((word) => ({ value: word, label: word })),
+      ...STATUSES.map((status) => ({ value: status, label: statusWord(status) })),
     ],
   },
   SLOWER,
@@ -105,42 +106,75 @@ const COLUMNS = [
 ];
 
 function RunTable({ runs }: { runs: RunSummary[] }) {
-  const { remove } = useRuns();
+  const [asked, setAsked] = useState<RunSummary | null>(null);
   return (
-    <Table columns={COLUMNS}>
-      {runs.map((run) => (
-        <tr key={run.id}>
-          <td>
-            <StatusChip status={run.status} />
-          </td>
-          <td>
-            <button type="button" className="button quiet link" onClick={() => openRun(run)}>
-              {run.tool}
-            </button>
-          </td>
-          <td className="moment">{moment(run.started)}</td>
-          <td className="number">{run.status === 'running' ? '' : duration(run.durationMs)}</td>
-          <td className="number">{run.steps}</td>
-          <td>
-            {run.origin.face}
-            {run.origin.parent && (
-              <span className="muted"> forked at step {run.origin.parent.from}</span>
-            )}
-          </td>
-          <td className="error-cell">
-            <span title={run.error}>{run.error}</span>
-          </td>
-          <td>
-            <Button
-              icon="trash"
-              look="quiet"
-              title={`Forget the run of ${moment(run.started)}`}
-              disabled={run.status === 'running'}
-              onClick={() => void remove(run.id)}
-            />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <>
+      <Table columns={COLUMNS}>
+        {runs.map((run) => (
+          <tr key={run.id}>
+            <td>
+              <StatusChip status={run.status} />
+            </td>
+            <td>
+              <button type="button" className="button quiet link" onClick={() => openRun(run)}>
+                {run.tool}
+              </button>
+            </td>
+            <td className="moment">{moment(run.started)}</td>
+            <td className="number">{run.status === 'running' ? '' : duration(run.durationMs)}</td>
+            <td className="number">{run.steps}</td>
+            <td>
+              {run.origin.face}
+              {run.origin.parent && (
+                <span className="muted"> forked at step {run.origin.parent.from}</span>
+              )}
+            </td>
+            <td className="error-cell">
+              <span title={run.error}>{run.error}</span>
+            </td>
+            <td>
+              <Button
+                icon="trash"
+                look="quiet"
+                title={`Forget the run of ${moment(run.started)}`}
+                disabled={run.status === 'running'}
+                onClick={() => setAsked(run)}
+              />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {asked && <ForgetDialog run={asked} onClose={() => setAsked(null)} />}
+    </>
+  );
+}
+
+/** Nothing brings back the record of a run. */
+function ForgetDialog({ run, onClose }: { run: RunSummary; onClose: () => void }) {
+  const remove = useRuns((state) => state.remove);
+  const forget = () => {
+    onClose();
+    void remove(run.id);
+  };
+  return (
+    <Dialog
+      title="Forget this run?"
+      onClose={onClose}
+      foot={
+        <>
+          <Button autoFocus onClick={onClose}>
+            Keep it
+          </Button>
+          <Button icon="trash" look="danger" onClick={forget}>
+            Forget the run
+          </Button>
+        </>
+      }
+    >
+      <p>
+        The record of <strong>{run.tool}</strong> of {moment(run.started)} is deleted, with all its
+        steps. This cannot be taken back.
+      </p>
+    </Dialog>
   );
 }

@@ -160,8 +160,8 @@ export const useDocument = create<DocumentState>((set, get) => {
         following.forget();
         set({ document, saved: { etag, text }, ...fresh });
         const { screen, tool: named, go } = useLocation.getState();
-        const isKnown = document.tools.some((tool) => tool.name === named);
-        if (screen === 'graph' && !isKnown) {
+        // An address that names what is not there says so, rather than to show something else.
+        if (screen === 'graph' && named === null) {
           go({ tool: document.tools[0]?.name ?? null, run: null, step: null, node: null });
         }
         await check();
@@ -267,7 +267,7 @@ export const useDocument = create<DocumentState>((set, get) => {
         try {
           const document = await api.save(text, saved.etag);
           set({ saved: { etag: document.etag, text }, conflict: null });
-          notify('success', `Saved ${fileName(document.file)}`);
+          notify('success', `Saved ${fileName(document.file)}`, 'save');
           return true;
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
@@ -275,7 +275,7 @@ export const useDocument = create<DocumentState>((set, get) => {
           if (error.status === 412 && etag !== undefined && theirs !== undefined) {
             set({ conflict: { text: theirs, etag } });
           } else {
-            notify('error', error.message);
+            notify('error', error.message, 'save');
           }
           return false;
         } finally {

@@ -126,6 +126,13 @@ export interface CanvasEdits {
   remove: (nodes: string[], links: GraphLink[]) => void;
 }
 
+/** Gives the keys to the graph once what had them is gone. */
+export function focusGraph() {
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>('.canvas, .outline')?.focus({ preventScroll: true }),
+  );
+}
+
 /** Whether nodes can be added and connected; a tool that is one command has none of its own. */
 export const hasNodes = (view: GraphView | null): boolean => Array.isArray(view?.definition.nodes);
 
@@ -149,6 +156,7 @@ export function useCanvasEdits(): CanvasEdits | null {
       remove: (nodes, links) => {
         if (nodes.length + links.length === 0) return;
         useLocation.getState().go({ node: null });
+        focusGraph();
         void change((definition, now) => {
           if (nodes.length > 0) {
             return nodes.reduce((left, id) => grammar.removeNode(left, now(id)), definition);

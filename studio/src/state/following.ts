@@ -1,5 +1,6 @@
 import type { Subject } from '../api/types';
 import { breakpointsOf, useBreakpoints } from './breakpoints';
+import { useForms } from './forms';
 import { useLocation } from './location';
 import { runName } from './subject';
 
@@ -73,6 +74,7 @@ export function nodesRemoved(subject: Subject, nodes: string[]): Follower {
 export function graphRenamed(from: Subject, to: Subject): Follower {
   const carry = (old: Subject, now: Subject) => {
     useBreakpoints.getState().renameTool(runsOf(old), runsOf(now));
+    useForms.getState().rename(runsOf(old), runsOf(now));
     const { screen, tool, go } = useLocation.getState();
     if (runName(screen, tool) === runsOf(old)) go({ tool: nameOf(now) });
   };

@@ -41,7 +41,17 @@ function isTyping(event: KeyboardEvent): boolean {
 /** Whether a key means a shortcut of its own. */
 export function isPlain(event: KeyboardEvent): boolean {
   const isModified = event.metaKey || event.ctrlKey || event.altKey;
-  return !isModified && !isTyping(event) && !useDialogs.getState().open;
+  // Not every dialog is one that can be asked for by name.
+  const isCovered = useDialogs.getState().open || document.querySelector('dialog[open]');
+  return !isModified && !isTyping(event) && !isCovered;
+}
+
+/** Whether a key is meant for the graph: no button or other control has the focus. */
+export function isForGraph(event: KeyboardEvent): boolean {
+  const target = event.composedPath()[0];
+  const isThere =
+    target === document.body || (target instanceof Element && target.closest('.canvas'));
+  return isPlain(event) && Boolean(isThere);
 }
 
 interface Commands {

@@ -115,11 +115,11 @@ export const useModule = create<ModuleState>((set, get) => {
             set({ id: key, saved: { name, script: text }, refusal: null });
             if (key !== id) useLocation.getState().go({ tool: key });
           }
-          notify('success', `Saved ${name} to the store`);
+          notify('success', `Saved ${name} to the store`, 'save');
           await useModules.getState().load();
           return true;
         } catch (error) {
-          notify('error', messageOf(error));
+          notify('error', messageOf(error), 'save');
           return false;
         } finally {
           set({ isSaving: false });

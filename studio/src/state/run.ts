@@ -5,7 +5,7 @@ import type { Breakpoint, DebugState, ForkRequest, JsonObject, RunSummary } from
 import { emptyRun, extend, momentOf, type RunModel } from '../model/run';
 import { sent, useBreakpoints } from './breakpoints';
 import { useLocation } from './location';
-import { notify } from './notices';
+import { notify, wentWell } from './notices';
 
 interface RunState {
   id: string | null;
@@ -17,12 +17,15 @@ interface RunState {
   isMissing: boolean;
   /** Whether this page can pause and step the run. */
   isDebugged: boolean;
+  /** Whether the run is known to survive its process, and so not to stand still for anybody. */
+  isDurable: boolean;
   debug: DebugState | null;
   /** The nodes that are not what they were in this run. */
   edited: Set<string>;
   open: (id: string | null) => void;
-  start: (tool: string, input: JsonObject, paused: boolean) => Promise<boolean>;
-  fork: (request: ForkRequest) => Promise<boolean>;
+  start: (tool: string, input: JsonObject, paused: boolean) => Promise<void>;
+  /** Begins a run that goes on from this one; why it was refused, if it was. */
+  fork: (request: ForkRequest) => Promise<string | null>;
   move: (move: Move) => Promise<void>;
 }
 
@@ -92,8 +95,11 @@ export const useRun = create<RunState>((set, get) => {
         set({ isDebugged: false, debug: null });
       }
     }
-    const tool = get().summary?.tool ?? null;
-    await sent(tool, (points) => api.join(id, move === 'pause', points));
+    const { summary, model, debug } = get();
+    // Taking control of a run that stands still would let it go on if it were not told to stay.
+    const stands = model.paused !== null || debug?.state === 'paused';
+    const paused = stands || move === 'pause' || move === 'step' || move === 'stepOver';
+    await sent(summary?.tool ?? null, (points) => api.join(id, paused, points));
     set({ isDebugged: true });
     if (move !== 'pause') set({ debug: await api.move(id, move) });
   };
@@ -106,7 +112,7 @@ export const useRun = create<RunState>((set, get) => {
       set({ isDebugged: false, debug: null });
       if (get().model.finished !== null || get().summary?.status !== 'running') return;
     }
-    notify('error', messageOf(error));
+    notify('error', messageOf(error), 'control');
   };
 
   /** Begins a run with the tool's breakpoints, and looks at it. */
@@ -114,21 +120,16 @@ export const useRun = create<RunState>((set, get) => {
     tool: string | null,
     paused: boolean,
     request: (breakpoints: Breakpoint[]) => Promise<{ run: string }>,
-  ): Promise<boolean> => {
-    try {
-      let isArmed = false;
-      const { run } = await sent(tool, (breakpoints) => {
-        isArmed = breakpoints.length > 0;
-        return request(breakpoints);
-      });
-      useLocation.getState().go({ screen: 'graph', run, step: null }, 'push');
-      get().open(run);
-      set({ isDebugged: paused || isArmed });
-      return true;
-    } catch (error) {
-      notify('error', messageOf(error));
-      return false;
-    }
+  ) => {
+    let isArmed = false;
+    const { run } = await sent(tool, (breakpoints) => {
+      isArmed = breakpoints.length > 0;
+      return request(breakpoints);
+    });
+    wentWell('run');
+    useLocation.getState().go({ screen: 'graph', run, step: null }, 'push');
+    get().open(run);
+    set({ isDebugged: paused || isArmed });
   };
 
   return {
@@ -138,6 +139,7 @@ export const useRun = create<RunState>((set, get) => {
     isConnected: true,
     isMissing: false,
     isDebugged: false,
+    isDurable: false,
     debug: null,
     edited: NONE_EDITED,
 
@@ -151,6 +153,7 @@ export const useRun = create<RunState>((set, get) => {
         isConnected: true,
         isMissing: false,
         isDebugged: false,
+        isDurable: false,
         debug: null,
         edited: NONE_EDITED,
       };
@@ -161,29 +164,40 @@ export const useRun = create<RunState>((set, get) => {
       follow(id);
     },
 
-    start: (tool, input, paused) =>
-      begin(tool, paused, (breakpoints) =>
-        api.start({ tool, arguments: input, paused, breakpoints }),
-      ),
+    start: async (tool, input, paused) => {
+      try {
+        await begin(tool, paused, (breakpoints) =>
+          api.start({ tool, arguments: input, paused, breakpoints }),
+        );
+      } catch (error) {
+        notify('error', messageOf(error), 'run');
+      }
+    },
 
     fork: async (request) => {
       const { id, summary } = get();
-      if (id === null) return false;
-      const paused = request.paused === true;
-      return begin(summary?.tool ?? null, paused, (breakpoints) =>
-        api.fork(id, { ...request, breakpoints }),
-      );
+      if (id === null) return null;
+      try {
+        await begin(summary?.tool ?? null, request.paused === true, (breakpoints) =>
+          api.fork(id, { ...request, breakpoints }),
+        );
+        return null;
+      } catch (error) {
+        return messageOf(error);
+      }
     },
 
     move: async (move) => {
       const { id } = get();
       if (id === null) return;
       try {
-        await control(id, move).catch((error) => {
+        await control(id, move).catch(async (error) => {
           // No debugger stops a run that survives its process; whoever executes it does.
-          if (move !== 'stop' || !isRefusal(error) || error.code !== 'durable') throw error;
-          return api.stop(id);
+          if (!isRefusal(error) || error.code !== 'durable') throw error;
+          if (get().id === id) set({ isDurable: true });
+          if (move === 'stop') await api.stop(id);
         });
+        wentWell('control');
       } catch (error) {
         await refused(id, error);
       }
@@ -226,7 +240,10 @@ export function useShownStep(): number | null {
 }
 
 export const isLive = (state: RunState): boolean =>
-  state.id !== null && state.model.finished === null && state.summary?.status !== 'interrupted';
+  state.id !== null &&
+  !state.isMissing &&
+  state.model.finished === null &&
+  state.summary?.status !== 'interrupted';
 
 /** Looks at a step; whoever is at the last one goes on with a run that does. */
 export function seek(step: number) {

@@ -1,8 +1,9 @@
 import { create } from 'zustand';
-import { api, Problem, type RunFilter } from '../api/client';
+import { api, messageOf, Problem, type RunFilter } from '../api/client';
 import { followRuns } from '../api/stream';
 import type { RunSummary } from '../api/types';
 import { merge } from '../model/merge';
+import { notify } from './notices';
 import { lookForQuestions } from './questions';
 
 interface RunsState {
@@ -60,7 +61,12 @@ export const useRuns = create<RunsState>((set, get) => ({
   },
 
   remove: async (id) => {
-    await api.removeRun(id);
+    try {
+      await api.removeRun(id);
+    } catch (error) {
+      notify('error', messageOf(error));
+      return;
+    }
     const without = (runs: RunSummary[]) => runs.filter((run) => run.id !== id);
     set((state) => ({ runs: without(state.runs), recent: without(state.recent) }));
   },

@@ -1,7 +1,7 @@
 import { Problem } from '../api/client';
 import type { Change } from '../model/changes';
 import { type History, redone, replaced, undone } from '../model/history';
-import { notify } from './notices';
+import { notify, wentWell } from './notices';
 
 /** Typing within this time is one change. */
 const TYPING_MS = 1000;
@@ -124,9 +124,10 @@ export function typing({ read, update, check, onTravel }: Store): Typing {
       const isAbout = () => number === asked && read().text === text;
       try {
         const answer = await question(text);
+        wentWell('check');
         return isAbout() ? answer : null;
       } catch (error) {
-        if (isAbout() && error instanceof Problem) notify('error', error.message);
+        if (isAbout() && error instanceof Problem) notify('error', error.message, 'check');
         return null;
       }
     },
@@ -142,12 +143,13 @@ export function typing({ read, update, check, onTravel }: Store): Typing {
           // What is asked about the text before needs no answer any more.
           asked += 1;
           replace(answer.text);
+          wentWell('edit');
           take(answer, before);
           return true;
         }
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        if (era === mine) notify('error', error.message);
+        if (era === mine) notify('error', error.message, 'edit');
         return false;
       }
     },

@@ -192,11 +192,11 @@ export const useWorkflow = create<WorkflowState>((set, get) => {
           }
           await api.saveWorkflow(definition);
           if (get().id === id) keep(id, definition, text);
-          notify('success', `Saved ${definition.name} to the store`);
+          notify('success', `Saved ${definition.name} to the store`, 'save');
           await Promise.all([useWorkflows.getState().load(), useModules.getState().load()]);
           return true;
         } catch (error) {
-          notify('error', messageOf(error));
+          notify('error', messageOf(error), 'save');
           return false;
         } finally {
           set({ isSaving: false });
