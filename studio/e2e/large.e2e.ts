@@ -42,6 +42,13 @@ afterAll(async () => {
   await studio.stop();
 });
 
+/** Waits until all of the run has arrived. */
+const arrived = (page: Page) =>
+  page.waitForFunction(() => {
+    const range = document.querySelector<HTMLInputElement>('.scrub input');
+    return range?.max === '999' && range.value === '999';
+  });
+
 /** Whether a card is in sight, and large enough to be read. */
 const isRead = async (page: Page, id: string) => {
   await card(page, id).waitFor();
@@ -68,6 +75,7 @@ it('a large graph is read from its entry on, and goes to what is looked for', as
   expect(await isRead(page, 'n900')).toBe(true);
   await page.getByRole('button', { name: 'Run', exact: true }).first().click();
   await page.getByText('succeeded', { exact: true }).first().waitFor();
+  await arrived(page);
   await page.keyboard.press('[');
   await page.keyboard.press('[');
   expect(await isRead(page, 'n997')).toBe(true);
@@ -95,11 +103,7 @@ it('a thousand nodes are travelled through at once', async () => {
   await page.locator('.react-flow__node').first().waitFor();
   await page.getByRole('button', { name: 'Run', exact: true }).last().click();
   await page.getByText('succeeded', { exact: true }).first().waitFor();
-  // All of it has arrived.
-  await page.waitForFunction(() => {
-    const range = document.querySelector<HTMLInputElement>('.scrub input');
-    return range?.max === '999' && range.value === '999';
-  });
+  await arrived(page);
   const median = await page.evaluate(async () => {
     const range = document.querySelector<HTMLInputElement>('.scrub input');
     const label = document.querySelector('.timeline strong');
