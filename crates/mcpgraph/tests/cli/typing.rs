@@ -1,12 +1,12 @@
 //! Command lines that cannot be meant, and what is said about them.
 
 use std::{
-    fs,
+    io::{BufRead as _, BufReader, Write as _},
     path::Path,
-    process::{Output, Stdio},
+    process::{Command, Output, Stdio},
 };
 
-use crate::product::{beside, command};
+use crate::product::{BINARY, beside, command};
 
 /// What came of a command: its exit code and what it wrote to stderr.
 fn told(output: &Output) -> (i32, String) {
@@ -47,5 +47,29 @@ fn a_level_of_logs_that_is_none_is_refused() {
     for filter in ["debug", "mcpgraph_upstream=debug", "warn,mcpgraph_upstream=debug"] {
         let output = typed(&[&eval[..], &["--log-level", filter]].concat(), folder.path());
         assert_eq!(told(&output), (0, String::new()), "{filter}");
+    }
+}
+
+/// A person who starts a server by hand sees that it waits. `script` makes the terminal.
+#[test]
+fn a_server_over_stdio_tells_a_person_that_it_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = format!("{BINARY} serve -g {} --no-history", graph());
+    for (line, has_http) in [(format!("{BINARY} -g {} --no-history", graph()), false), (line, true)]
+    {
+        let mut terminal = Command::new("script")
+            .args(["--quiet", "--return", "--command", &line, "typescript"])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        BufReader::new(terminal.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();
+        // End of input, as Ctrl-D gives it.
+        terminal.stdin.take().unwrap().write_all(&[4]).unwrap();
+        assert!(terminal.wait().unwrap().success());
+        assert!(said.contains("waiting for a client (Ctrl-C ends it"), "{said}");
+        assert_eq!(said.contains("--http ADDRESS"), has_http, "{said}");
     }
 }
