@@ -73,3 +73,20 @@ fn a_server_over_stdio_tells_a_person_that_it_waits() {
         assert_eq!(said.contains("--http ADDRESS"), has_http, "{said}");
     }
 }
+
+/// A default would be taken in the place of what was meant, and nothing said about it.
+#[test]
+fn an_argument_that_a_tool_does_not_know_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = |arguments: &[&str]| {
+        let run = ["run", "double", "-g", &graph(), "--no-history"];
+        told(&typed(&[&run, arguments].concat(), folder.path()))
+    };
+    assert_eq!(call(&["n=2"]), (0, String::new()));
+    for arguments in [&["n=2", "nn=1"][..], &["--args", r#"{"n": 2, "nn": 1}"#]] {
+        let (exit, said) = call(arguments);
+        assert_eq!(exit, 0, "{said}");
+        let told = "warning: `nn` is not in the inputSchema of `double`; did you mean `n`?";
+        assert!(said.contains(told), "{said}");
+    }
+}
