@@ -1,6 +1,7 @@
 //! Everything that can be typed.
 
 pub(crate) mod eval;
+mod files;
 pub(crate) mod questions;
 pub(crate) mod requests;
 pub(crate) mod runs;
@@ -16,6 +17,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::eval::{EvalArgs, Language};
+pub(crate) use self::files::FileArgs;
 use self::questions::QuestionsArgs;
 use self::requests::RequestsArgs;
 use self::runs::{ReplayArgs, RerunArgs, RunsArgs, RunsCommand};
@@ -23,7 +25,6 @@ pub(crate) use self::serving::{ListenArgs, ServeArgs, SopArgs, StudioArgs, Toolk
 use self::test::TestArgs;
 use self::tokens::TokensArgs;
 use self::workflows::WorkflowsArgs;
-use crate::load::Files;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,22 +59,6 @@ pub(crate) struct Cli {
 
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-}
-
-// Which files a server is made of.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct FileArgs {
-    /// The graph file
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) graph: Option<PathBuf>,
-
-    /// An mcp.json whose servers are added to the graph's own
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) mcp: Option<PathBuf>,
-
-    /// The EdgeLake node that commands are sent to, in place of the file's
-    #[arg(long, value_name = "URL")]
-    pub(crate) edgelake: Option<String>,
 }
 
 /// What is logged, and how. Logs go to stderr.
@@ -414,33 +399,5 @@ fn take<T>(option: &str, own: &mut Option<T>, before: Option<T>) -> anyhow::Resu
             Ok(())
         }
         (_, None) => Ok(()),
-    }
-}
-
-impl FileArgs {
-    /// The files, where a graph file is needed.
-    pub(crate) fn files(&self) -> anyhow::Result<Files> {
-        const USUAL: [&str; 3] = ["graph.yaml", "mcpgraph.yaml", "config.yaml"];
-        let graph = match &self.graph {
-            Some(path) => path.clone(),
-            None => {
-                USUAL.iter().map(PathBuf::from).find(|path| path.is_file()).ok_or_else(|| {
-                    super::usage(
-                        "no graph file: give one with -g, or write a first one with `mcpgraph init`",
-                    )
-                })?
-            }
-        };
-        Ok(Files { graph, mcp: self.mcp.clone(), edgelake: self.edgelake.clone() })
-    }
-
-    /// The files of a server: without a graph file the servers of an `mcp.json` are enough.
-    pub(crate) fn served(&self) -> anyhow::Result<Files> {
-        match (self.files(), &self.mcp) {
-            (Err(_), Some(mcp)) if self.graph.is_none() => {
-                Ok(Files { graph: mcp.clone(), mcp: Some(mcp.clone()), edgelake: None })
-            }
-            (files, _) => files,
-        }
     }
 }

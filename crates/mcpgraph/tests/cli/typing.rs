@@ -1,12 +1,13 @@
 //! Command lines that cannot be meant, and what is said about them.
 
 use std::{
+    fs,
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
     process::{Command, Output, Stdio},
 };
 
-use crate::product::{BINARY, beside, command};
+use crate::product::{BINARY, beside, command, repository};
 
 /// What came of a command: its exit code and what it wrote to stderr.
 fn told(output: &Output) -> (i32, String) {
@@ -88,5 +89,37 @@ fn an_argument_that_a_tool_does_not_know_is_warned_of() {
         assert_eq!(exit, 0, "{said}");
         let told = "warning: `nn` is not in the inputSchema of `double`; did you mean `n`?";
         assert!(said.contains(told), "{said}");
+    }
+}
+
+#[test]
+fn tools_of_servers_cannot_be_run_and_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let example = repository().join("examples/workflows.yaml");
+    let run = ["run", "get_order", "--no-history"];
+    let (exit, said) =
+        told(&typed(&[&run[..], &["-g", example.to_str().unwrap()]].concat(), folder.path()));
+    assert_eq!(exit, 2, "{said}");
+    assert!(said.contains("the file has no tools of its own"), "{said}");
+
+    fs::write(folder.path().join("mcp.json"), r#"{"mcpServers": {}}"#).unwrap();
+    let (exit, said) = told(&typed(&[&run[..], &["-m", "mcp.json"]].concat(), folder.path()));
+    assert_eq!(exit, 2, "{said}");
+    assert!(said.contains("mcp.json has servers but no tools of its own"), "{said}");
+    assert!(said.contains("`mcpgraph serve -m`"), "{said}");
+}
+
+#[test]
+fn who_names_no_graph_file_is_told_which_are_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, also) in [
+        (&["run", "t"][..], "give one with -g, or write"),
+        (&["graph"], "give one with -g, or write"),
+        (&["serve"], "or servers alone with -m"),
+    ] {
+        let (exit, said) = told(&typed(arguments, folder.path()));
+        assert_eq!(exit, 2, "{said}");
+        assert!(said.contains("no graph.yaml, mcpgraph.yaml or config.yaml here"), "{said}");
+        assert!(said.contains(also), "{arguments:?}: {said}");
     }
 }
