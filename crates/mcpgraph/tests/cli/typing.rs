@@ -123,3 +123,24 @@ fn who_names_no_graph_file_is_told_which_are_looked_for() {
         assert!(said.contains(also), "{arguments:?}: {said}");
     }
 }
+
+/// Who reads that spans are missing has to know where they should have gone, and why they did not.
+#[test]
+fn a_collector_that_is_away_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let endpoint = format!("http://user:hidden@{nobody}");
+    for (timeout, lost) in [("300", "spans were lost"), ("60000", "not exported within 5000 ms")] {
+        let variables = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", timeout),
+        ];
+        let run = ["run", "double", "n=1", "-g", &graph(), "--no-history"];
+        let (exit, said) = told(&typed_with(&run, folder.path(), &variables));
+        assert_eq!(exit, 0, "{said}");
+        let why = format!("the collector at http://{nobody}: Connection refused");
+        assert!(said.contains(lost) && said.contains(&why), "{said}");
+        assert!(!said.contains("hidden"), "{said}");
+    }
+}

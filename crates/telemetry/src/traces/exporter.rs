@@ -11,6 +11,7 @@ use tonic::metadata::MetadataMap;
 use tonic::transport::ClientTlsConfig;
 
 use super::TelemetryError;
+use super::collector::Collector;
 use crate::{Protocol, Settings};
 
 /// What to do about an endpoint that cannot be used.
@@ -24,6 +25,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub(super) fn build(
     settings: &Settings,
     resource: &Resource,
+    collector: &Collector,
 ) -> Result<SpanExporter, TelemetryError> {
     let fault = |reason: String| {
         let endpoint = shown(&settings.endpoint);
@@ -38,8 +40,8 @@ pub(super) fn build(
     drop(rustls::crypto::ring::default_provider().install_default());
     let exporter = match settings.protocol {
         Protocol::Grpc => grpc(settings, &url),
-        Protocol::HttpProtobuf => http(settings, &url, OtlpProtocol::HttpBinary),
-        Protocol::HttpJson => http(settings, &url, OtlpProtocol::HttpJson),
+        Protocol::HttpProtobuf => http(settings, &url, OtlpProtocol::HttpBinary, collector),
+        Protocol::HttpJson => http(settings, &url, OtlpProtocol::HttpJson, collector),
     };
     let mut exporter = exporter.map_err(fault)?;
     exporter.set_resource(resource);
@@ -50,6 +52,7 @@ fn http(
     settings: &Settings,
     url: &reqwest::Url,
     protocol: OtlpProtocol,
+    collector: &Collector,
 ) -> Result<SpanExporter, String> {
     let mut client = reqwest::Client::builder()
         // A redirect could take credentials to another host.
@@ -62,7 +65,7 @@ fn http(
     let headers: HashMap<String, String> = settings.headers.iter().cloned().collect();
     SpanExporter::builder()
         .with_http()
-        .with_http_client(client)
+        .with_http_client(collector.noting(client))
         .with_protocol(protocol)
         .with_endpoint(&settings.endpoint)
         .with_timeout(settings.timeout)
@@ -112,7 +115,7 @@ fn is_local(url: &reqwest::Url) -> bool {
 }
 
 /// What may be shown of an endpoint: it may hold credentials.
-fn shown(endpoint: &str) -> String {
+pub(super) fn shown(endpoint: &str) -> String {
     match reqwest::Url::parse(endpoint) {
         Ok(url) if is_http(&url) => url.origin().ascii_serialization(),
         _ => "a URL that cannot be read".to_owned(),

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::collector::Collector;
 use super::{Delivery, TelemetryError};
 use crate::Batching;
 
@@ -41,6 +42,7 @@ pub(super) struct Queue {
     /// Becomes true when the thread is done.
     is_done: watch::Receiver<bool>,
     counts: Arc<Counts>,
+    collector: Collector,
 }
 
 #[derive(Default)]
@@ -55,6 +57,7 @@ impl Queue {
     /// Starts the thread; the exporter is made in its runtime.
     pub(super) fn start(
         batching: Batching,
+        collector: Collector,
         exporter: impl FnOnce() -> Result<SpanExporter, TelemetryError>,
     ) -> Result<Self, TelemetryError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -72,13 +75,14 @@ impl Queue {
             waiting,
             stop: stop.clone(),
             counts: Arc::clone(&counts),
+            collector: collector.clone(),
             is_in_trouble: false,
         };
         std::thread::Builder::new().name("telemetry".to_owned()).spawn(move || {
             runtime.block_on(sending.run());
             done.send_replace(true);
         })?;
-        Ok(Self { spans, stop, is_done, counts })
+        Ok(Self { spans, stop, is_done, counts, collector })
     }
 
     pub(super) fn delivery(&self) -> Delivery {
@@ -99,8 +103,9 @@ impl Queue {
         if tokio::time::timeout(within, done).await.is_err() {
             let waiting = self.delivery().waiting;
             tracing::warn!(
-                "{waiting} spans were not exported within {} ms of the end",
-                within.as_millis()
+                "{waiting} spans were not exported within {} ms of the end: {}",
+                within.as_millis(),
+                self.collector.trouble_or(None)
             );
         }
     }
@@ -151,6 +156,7 @@ struct Sending {
     waiting: mpsc::Receiver<SpanData>,
     stop: CancellationToken,
     counts: Arc<Counts>,
+    collector: Collector,
     /// Whether the latest export failed: what is told once need not be told again.
     is_in_trouble: bool,
 }
@@ -210,6 +216,7 @@ impl Sending {
         };
         self.counts.refused.fetch_add(size, Ordering::Relaxed);
         if !std::mem::replace(&mut self.is_in_trouble, true) {
+            let why = self.collector.trouble_or(Some(&why));
             tracing::warn!("{size} spans were lost, and more may be: {why}");
         }
     }
