@@ -124,10 +124,11 @@ fn run_with(mut program: clap::Command, arguments: Vec<OsString>) -> ExitCode {
     crate::api::IS_THE_COMMAND.store(true, Ordering::Relaxed);
     let matched = program.try_get_matches_from_mut(arguments);
     let parsed = matched.and_then(|matches| {
-        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
+        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
+        Ok((cli, matches))
     });
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             // Help and the version come this way too; they go to stdout and are no error.
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
@@ -137,7 +138,10 @@ fn run_with(mut program: clap::Command, arguments: Vec<OsString>) -> ExitCode {
             };
         }
     };
-    let exit = match logging::start(&cli.logging).and_then(|()| dispatch(cli)) {
+    let started =
+        logging::start(&cli.logging).and_then(|()| cli.history.refuse_impossible(&matches));
+    drop(matches);
+    let exit = match started.and_then(|()| dispatch(cli)) {
         Ok(exit) => exit,
         Err(error) => {
             output::error(&format!("{error:#}"));

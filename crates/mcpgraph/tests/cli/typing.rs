@@ -144,3 +144,34 @@ fn a_collector_that_is_away_is_named() {
         assert!(!said.contains("hidden"), "{said}");
     }
 }
+
+/// Runs that nobody finds later are no success. What is only away at the moment is warned of.
+#[test]
+fn a_place_for_runs_that_cannot_be_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let (graph, run) = (graph(), ["run", "double", "n=1", "-g"]);
+    let run = [&run[..], &[&graph]].concat();
+    for (place, why) in [
+        (&["--store", "foo"][..], "the URL of a PostgreSQL database"),
+        (&["--data", "file"], "`file` is a file"),
+        (&["--data", "file/below"], "`file/below` is a file or below one"),
+    ] {
+        // Options of all commands may stand before the command, too.
+        for arguments in [[&run[..], place].concat(), [place, &run[..]].concat()] {
+            let output = typed(&arguments, folder.path());
+            let (exit, said) = told(&output);
+            assert_eq!((exit, &*output.stdout), (2, &b""[..]), "{arguments:?}: {said}");
+            assert!(said.contains(why), "{said}");
+        }
+    }
+    for variable in [("MCPGRAPH_STORE", "foo"), ("MCPGRAPH_DATA", "file")] {
+        let (exit, said) = told(&typed_with(&run, folder.path(), &[variable]));
+        assert_eq!(exit, 0, "{said}");
+        assert!(said.contains("runs are not recorded"), "{said}");
+    }
+    let away = [&run[..], &["--store", "postgres://nobody@127.0.0.1:1/none"]].concat();
+    let (exit, said) = told(&typed(&away, folder.path()));
+    assert_eq!(exit, 0, "{said}");
+    assert!(said.contains("runs are not recorded"), "{said}");
+}
