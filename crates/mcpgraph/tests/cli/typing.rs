@@ -175,3 +175,19 @@ fn a_place_for_runs_that_cannot_be_one_is_refused() {
     assert_eq!(exit, 0, "{said}");
     assert!(said.contains("runs are not recorded"), "{said}");
 }
+
+/// The starter file works from wherever a client starts its servers.
+#[test]
+fn the_starter_file_works_from_anywhere() {
+    let (here, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    assert_eq!(told(&typed(&["init"], here.path())).0, 0);
+    fs::create_dir(here.path().join("few")).unwrap();
+    fs::write(here.path().join("few/one"), "").unwrap();
+    let graph = here.path().join("graph.yaml");
+    let run = ["run", "count_files", "directory=few", "--no-history", "-g"];
+    let run = [&run[..], &[graph.to_str().unwrap()]].concat();
+    let output = typed(&run, elsewhere.path());
+    assert_eq!(told(&output), (0, String::new()));
+    let counted: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counted, serde_json::json!({ "count": 1 }));
+}
