@@ -1,5 +1,6 @@
 //! Everything that can be typed.
 
+mod aside;
 pub(crate) mod eval;
 mod files;
 pub(crate) mod questions;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use self::aside::{HISTORY, WithoutHistory};
 pub(crate) use self::eval::{EvalArgs, Language};
 pub(crate) use self::files::FileArgs;
 use self::questions::QuestionsArgs;
@@ -82,7 +84,7 @@ pub(crate) struct LoggingArgs {
 
 /// How runs are kept.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "History")]
+#[command(next_help_heading = HISTORY)]
 pub(crate) struct HistoryArgs {
     /// The folder for runs; by default below the user's data folder
     // An empty one is taken here, and for none later: see `without_empty`.
@@ -192,6 +194,9 @@ pub(crate) enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+
+        #[command(flatten)]
+        aside: WithoutHistory,
     },
     /// Serve a few demo tools over stdio, for examples that run offline
     DemoServer(DemoServerArgs),
@@ -314,6 +319,9 @@ pub(crate) struct SchemaArgs {
     /// The schema of test files
     #[arg(long)]
     pub(crate) tests: bool,
+
+    #[command(flatten)]
+    pub(crate) aside: WithoutHistory,
 }
 
 #[derive(Debug, Args)]
@@ -325,6 +333,9 @@ pub(crate) struct InitArgs {
     /// Write over a file that is there
     #[arg(long)]
     pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) aside: WithoutHistory,
 }
 
 #[derive(Debug, Args)]
@@ -332,6 +343,9 @@ pub(crate) struct DemoServerArgs {
     /// The folder whose files can be listed and read
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub(crate) root: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) aside: WithoutHistory,
 }
 
 impl Command {

@@ -191,3 +191,27 @@ fn the_starter_file_works_from_anywhere() {
     let counted: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(counted, serde_json::json!({ "count": 1 }));
 }
+
+/// Options that do nothing for a command are not in its help, and are taken all the same; what a
+/// variable says does not look as if it had to be typed.
+#[test]
+fn help_and_usage_speak_of_what_a_command_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    for line in
+        [&["init"][..], &["schema"], &["eval"], &["completions"], &["demo-server"], &["run"]]
+    {
+        let output = typed(&[line, &["--help"]].concat(), folder.path());
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(help.contains("--data"), line == ["run"], "{line:?}: {help}");
+        assert!(help.contains("--log-level"), "{help}");
+    }
+    let (exit, said) = told(&typed(&["schema", "--data", "x"], folder.path()));
+    assert_eq!((exit, &*said), (0, ""));
+    let variables = [("MCPGRAPH_DATA", "x"), ("MCPGRAPH_NO_HISTORY", "1")];
+    let (exit, said) = told(&typed_with(&["sop"], folder.path(), &variables));
+    assert_eq!(exit, 2);
+    assert!(said.contains("Usage: mcpgraph sop <FILE>..."), "{said}");
+    let (exit, said) =
+        told(&typed_with(&["sop"], folder.path(), &[("MCPGRAPH_NO_HISTORY", "perhaps")]));
+    assert!(exit == 2 && said.contains("perhaps"), "{said}");
+}
