@@ -2,6 +2,7 @@
 //! [`keys`](crate::keys). Nothing stops at the first problem.
 
 mod args;
+mod clients;
 mod command;
 mod graph;
 mod node;

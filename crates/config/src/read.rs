@@ -13,8 +13,8 @@ use crate::{Style, Text, Tree, pointers, yaml};
 /// Reads a graph file: what could be read, and everything that is wrong with it.
 ///
 /// The file is there even with errors, as far as it could be understood, so that later checks can
-/// report their findings too; it is none only if the text is not YAML or not a mapping. It may be
-/// used only if the diagnostics have no errors.
+/// report their findings too; it is none only if the text is not YAML, not a mapping, or servers as no
+/// mcp.json has them. It may be used only if the diagnostics have no errors.
 pub fn read_graph(source: &Arc<Source>, lookup: Lookup<'_>) -> (Option<GraphFile>, Diagnostics) {
     read(source, |tree, problems| decode::graph_file(tree, lookup, problems))
 }

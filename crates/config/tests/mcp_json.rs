@@ -73,3 +73,46 @@ fn a_file_without_servers_is_reported() {
         assert!(servers.is_empty() && diagnostics.has_errors(), "{text}");
     }
 }
+
+/// Whoever checks or serves a client's file as a graph file is told what it is, and nothing of keys
+/// that it was never meant to have.
+#[test]
+fn a_client_s_file_is_no_graph_file() {
+    let told = |text: &str| {
+        let (file, diagnostics) = read_graph(&Source::new("mcp.json", text), &|_| None);
+        (file.is_some(), to_terminal(&diagnostics, Colour::Plain))
+    };
+    let text = r#"{"mcpServers": {"files": {"command": "npx"}}, "inputs": []}"#;
+    let (is_read, problems) = told(text);
+    assert!(is_read, "what it says can be shown");
+    insta::assert_snapshot!(problems, @r#"
+    error[MG0112]: this is a client's file of servers, not a graph file
+     --> mcp.json:1:2
+      |
+    1 | {"mcpServers": {"files": {"command": "npx"}}, "inputs": []}
+      |  ^^^^^^^^^^^^
+      hint: `mcpgraph serve -m mcp.json` serves its servers; a graph file has `server` and `tools`, too
+    "#);
+    let text = r#"{"servers": {"files": {"type": "http", "url": "https://example.com"}}}"#;
+    insta::assert_snapshot!(told(text).1, @r#"
+    error[MG0112]: this is a client's file of servers, not a graph file
+     --> mcp.json:1:2
+      |
+    1 | {"servers": {"files": {"type": "http", "url": "https://example.com"}}}
+      |  ^^^^^^^^^
+      hint: rename `servers` to `mcpServers`, and `mcpgraph serve -m mcp.json` serves them
+    "#);
+    let (_, problems) = read_mcp_json(&Source::new("mcp.json", text), &|_| None);
+    insta::assert_snapshot!(to_terminal(&problems, Colour::Plain), @r#"
+    error[MG0112]: an mcp.json needs the key `mcpServers`
+     --> mcp.json:1:2
+      |
+    1 | {"servers": {"files": {"type": "http", "url": "https://example.com"}}}
+      |  ^^^^^^^^^
+      hint: `servers` is how VS Code writes it; rename it to `mcpServers`
+    "#);
+    // A draft of a graph file is one.
+    for draft in ["mcpServers: {a: {command: b}}\nversion: '2'", "tools: []", "servers: {a: 1}"] {
+        assert!(!told(draft).1.contains("client's file"), "{draft}");
+    }
+}

@@ -33,6 +33,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
+use clap::builder::Resettable;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use mcpgraph_diagnostics::{Diagnostics, codes};
 
@@ -100,7 +101,7 @@ fn usage(message: impl Into<String>) -> anyhow::Error {
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    run_with(Cli::command(), std::env::args_os().collect())
+    run_with(&Cli::command, &std::env::args_os().collect::<Vec<_>>())
 }
 
 /// Runs `mcpgraph toolkit` with the arguments of the process.
@@ -111,33 +112,49 @@ pub fn toolkit_main() -> ExitCode {
         arguments.insert(arguments.len().min(1), "toolkit".into());
     }
     // Help and version are those of a program whose name is all there is of the command.
-    let program = Cli::command().mut_subcommand("toolkit", |toolkit| {
-        toolkit
-            .display_name("mcpgraphtoolkit")
-            .override_usage("mcpgraphtoolkit [OPTIONS]")
-            .version(env!("CARGO_PKG_VERSION"))
-    });
-    run_with(program, arguments)
+    let program = || {
+        Cli::command().mut_subcommand("toolkit", |toolkit| {
+            toolkit
+                .display_name("mcpgraphtoolkit")
+                .override_usage("mcpgraphtoolkit [OPTIONS]")
+                .version(env!("CARGO_PKG_VERSION"))
+        })
+    };
+    run_with(&program, &arguments)
 }
 
-fn run_with(mut program: clap::Command, arguments: Vec<OsString>) -> ExitCode {
+/// Reads the arguments.
+fn parsed(
+    mut program: clap::Command,
+    arguments: &[OsString],
+) -> Result<(Cli, clap::ArgMatches), clap::Error> {
+    let matches = program.try_get_matches_from_mut(arguments)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
+    Ok((cli, matches))
+}
+
+fn run_with(program: &dyn Fn() -> clap::Command, arguments: &[OsString]) -> ExitCode {
     crate::api::IS_THE_COMMAND.store(true, Ordering::Relaxed);
-    let matched = program.try_get_matches_from_mut(arguments);
-    let parsed = matched.and_then(|matches| {
-        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
-    });
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let (cli, matches) = match parsed(program(), arguments) {
+        Ok(parsed) => parsed,
         Err(error) => {
             // Help and the version come this way too; they go to stdout and are no error.
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
-            return match error.print() {
+            // What variables say stands in the usage of an error as if it had to be typed.
+            let plain = || program().mut_args(|option| option.env(Resettable::Reset));
+            let plain = error.use_stderr().then(|| parsed(plain(), arguments).err()).flatten();
+            // A variable may itself be what is wrong.
+            let plain = plain.filter(|plain| plain.kind() == error.kind());
+            return match plain.unwrap_or(error).print() {
                 Ok(()) => exit.into(),
                 Err(_) => Exit::Trouble.into(),
             };
         }
     };
-    let exit = match logging::start(&cli.logging).and_then(|()| dispatch(cli)) {
+    let started =
+        logging::start(&cli.logging).and_then(|()| cli.history.refuse_impossible(&matches));
+    drop(matches);
+    let exit = match started.and_then(|()| dispatch(cli)) {
         Ok(exit) => exit,
         Err(error) => {
             output::error(&format!("{error:#}"));
@@ -176,7 +193,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Graph(args) => draw::draw(&args),
         Command::Eval(args) => eval::eval(&args),
         Command::Init(args) => init::init(&args),
-        Command::Completions { shell } => completions::completions(shell),
+        Command::Completions { shell, .. } => completions::completions(shell),
         Command::DemoServer(args) => demo_server::serve(&args),
         Command::Reaper => {
             mcpgraph_mcp::client::run_reaper(std::io::stdin().lock());

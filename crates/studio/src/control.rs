@@ -44,11 +44,7 @@ pub(crate) async fn start(
         .and_then(Value::as_str)
         .ok_or_else(|| Problem::invalid("`tool` must name the tool to run"))?;
     let offer = shared.studio.gateway.offer();
-    let tool = offer
-        .graph()
-        .tool(name)
-        .cloned()
-        .ok_or_else(|| Problem::not_found(format!("there is no tool `{name}`")))?;
+    let tool = offer.graph().tool(name).cloned().ok_or_else(|| no_tool(offer.graph(), name))?;
     let input = arguments(&body)?.unwrap_or_else(|| Value::object(Map::new()));
     let control = Control::read(&body, Some((offer.graph(), &tool)))?;
     let call = Execution {
@@ -56,6 +52,13 @@ pub(crate) async fn start(
         ..Execution::new(Arc::clone(offer.graph()), tool, input)
     };
     begin(&shared, offer, call, None, control, Map::new())
+}
+
+/// A tool that is not there, and the one that may have been meant.
+fn no_tool(graph: &Graph, name: &str) -> Problem {
+    let names = graph.tools.iter().map(|tool| &*tool.name);
+    let hint = did_you_mean(name, names).map(|hint| format!("; {hint}")).unwrap_or_default();
+    Problem::not_found(format!("there is no tool `{name}`{hint}"))
 }
 
 /// The arguments that a request gives to a run.

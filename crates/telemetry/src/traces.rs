@@ -1,6 +1,7 @@
 //! Runs as OpenTelemetry traces: a span for the call, and one for each execution of a node.
 
 mod attributes;
+mod collector;
 mod context;
 mod events;
 mod exporter;
@@ -27,6 +28,7 @@ use parking_lot::Mutex;
 
 use crate::Settings;
 use crate::outline::Outlines;
+use collector::Collector;
 use ids::Ids;
 pub use peers::Peer;
 use peers::{Peers, transport};
@@ -83,7 +85,9 @@ impl Traces {
         let attributes = settings.resource.iter();
         let attributes = attributes.map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
         let resource = Resource::builder_empty().with_attributes(attributes).build();
-        let queue = Queue::start(settings.batching, || exporter::build(&settings, &resource))?;
+        let collector = Collector::new(exporter::shown(&settings.endpoint));
+        let build = || exporter::build(&settings, &resource, &collector);
+        let queue = Queue::start(settings.batching, collector.clone(), build)?;
         let provider = SdkTracerProvider::builder()
             .with_sampler(sampler(&settings))
             .with_resource(resource)

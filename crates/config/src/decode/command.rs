@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use mcpgraph_diagnostics::{Span, codes};
+use mcpgraph_diagnostics::{Span, codes, suggest};
 use mcpgraph_value::{Map, Value};
 
 use super::problems::{Problems, quoted};
-use super::record::{Record, Strangers, text_of};
+use super::record::{MAX_COMPARED, Record, Strangers, text_of};
 use super::server::expand_map;
 use super::tool::{self, no_schema};
 use super::variables::{Lookup, expand};
-use crate::keys::{BACKEND, COMMAND_TOOL, Shape};
+use crate::keys::{BACKEND, COMMAND_TOOL, Shape, TOOL};
 use crate::model::{
     Allow, ArgValue, BackendDef, BackendKind, BackendRef, CommandCall, CommandDef, ExecutionLimits,
     FilterDef, FilterValue, NodeDef, NodeKind, ResponseDef, ServerInfo, Spanned, ToolDef,
@@ -21,10 +21,21 @@ use crate::{Json, Kind, Member, Style, Text, Tree};
 /// The only question a server answers about itself.
 const SERVER_INFO: &str = "server_info";
 
-/// Whether a tool is one command.
+/// The keys behind which a command stands.
+const COMMANDS: [&str; 2] = ["command", "edgelake_command"];
+
+/// Whether a tool is one command, or would be if its key were written right.
 pub(super) fn is_command_tool(tree: &Tree) -> bool {
-    let has = |key| tree.get(key).is_some();
-    (has("edgelake_command") || has("command")) && !has("nodes")
+    let is_command = |member: &Member| {
+        let key = member.key.as_str();
+        let is_meant = || {
+            matches!(member.value.kind, Kind::Map(_))
+                && TOOL.key(key).is_none()
+                && suggest::nearest(key, COMMANDS).is_some()
+        };
+        COMMANDS.contains(&key) || is_meant()
+    };
+    tree.get("nodes").is_none() && tree.members().iter().take(MAX_COMPARED).any(is_command)
 }
 
 /// Reads `backend` and `backends`.

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Span, codes};
 
+use super::clients::Written;
 use super::command::{backends, command_tool, is_command_tool};
 use super::problems::{Problems, quoted};
 use super::record::{Record, Strangers};
@@ -23,11 +24,19 @@ pub(crate) fn graph_file(
         empty(tree.span, problems);
         return None;
     }
-    let record = Record::open(tree, &FILE, Strangers::Report, problems)?;
+    let written = Written::by(tree);
+    written.report(tree, problems);
+    let strangers = match written {
+        Written::AsGraph => Strangers::Report,
+        Written::ByClient => Strangers::Tolerate,
+        Written::ByVsCode => return None,
+    };
+    let is_graph = written == Written::AsGraph;
+    let record = Record::open(tree, &FILE, strangers, problems)?;
     let version = version(&record, problems);
-    let items = record.list("tools", problems).unwrap_or_default();
+    let items = if is_graph { record.list("tools", problems) } else { None }.unwrap_or_default();
     let has_commands = items.iter().any(|item| is_command_tool(item));
-    let server = server_info(&record, has_commands, problems);
+    let server = server_info(&record, has_commands, is_graph, problems);
     let default = ExecutionLimits::default();
     let limits = record
         .record("executionLimits", problems)
@@ -104,12 +113,17 @@ fn version(record: &Record<'_>, problems: &mut Problems) -> Version {
 }
 
 /// How the server introduces itself; a file of command tools need not say.
-fn server_info(record: &Record<'_>, has_commands: bool, problems: &mut Problems) -> ServerInfo {
+fn server_info(
+    record: &Record<'_>,
+    has_commands: bool,
+    is_graph: bool,
+    problems: &mut Problems,
+) -> ServerInfo {
     let plain = |text: &str| Text::new(text, record.span(), Style::Plain);
     let nameless = || plain("");
     let Some(server) = record.record("server", problems) else {
         let (name, version) = if has_commands { ("command-tools", "1") } else { ("", "") };
-        if !has_commands && record.member("server").is_none() {
+        if !has_commands && is_graph && record.member("server").is_none() {
             record.report_missing("server", problems);
         }
         return ServerInfo {

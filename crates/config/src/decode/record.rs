@@ -15,7 +15,7 @@ pub(crate) struct Record<'t> {
 }
 
 /// How many keys of a mapping are compared with one that is missing.
-const MAX_COMPARED: usize = 100;
+pub(super) const MAX_COMPARED: usize = 100;
 
 /// Words of other programs for keys, none of which is near enough to be taken for a typo.
 const SLIPS: &[(&[&str], &str)] = &[

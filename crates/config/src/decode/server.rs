@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{Span, codes};
 
+use super::clients::report_vs_code;
 use super::node::to_u32;
 use super::problems::{Problems, quoted};
 use super::record::{Record, Strangers, text_of};
@@ -19,6 +20,9 @@ pub(crate) fn mcp_json(
     lookup: Lookup<'_>,
     problems: &mut Problems,
 ) -> Vec<ServerDef> {
+    if report_vs_code(tree, problems) {
+        return Vec::new();
+    }
     let Some(record) = Record::open(tree, &MCP_JSON, Strangers::Tolerate, problems) else {
         return Vec::new();
     };

@@ -1,6 +1,8 @@
 //! Everything that can be typed.
 
+mod aside;
 pub(crate) mod eval;
+mod files;
 pub(crate) mod questions;
 pub(crate) mod requests;
 pub(crate) mod runs;
@@ -15,7 +17,9 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use self::aside::{HISTORY, WithoutHistory};
 pub(crate) use self::eval::{EvalArgs, Language};
+pub(crate) use self::files::FileArgs;
 use self::questions::QuestionsArgs;
 use self::requests::RequestsArgs;
 use self::runs::{ReplayArgs, RerunArgs, RunsArgs, RunsCommand};
@@ -23,7 +27,6 @@ pub(crate) use self::serving::{ListenArgs, ServeArgs, SopArgs, StudioArgs, Toolk
 use self::test::TestArgs;
 use self::tokens::TokensArgs;
 use self::workflows::WorkflowsArgs;
-use crate::load::Files;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,22 +63,6 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-// Which files a server is made of.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct FileArgs {
-    /// The graph file
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) graph: Option<PathBuf>,
-
-    /// An mcp.json whose servers are added to the graph's own
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) mcp: Option<PathBuf>,
-
-    /// The EdgeLake node that commands are sent to, in place of the file's
-    #[arg(long, value_name = "URL")]
-    pub(crate) edgelake: Option<String>,
-}
-
 /// What is logged, and how. Logs go to stderr.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Logging")]
@@ -97,7 +84,7 @@ pub(crate) struct LoggingArgs {
 
 /// How runs are kept.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "History")]
+#[command(next_help_heading = HISTORY)]
 pub(crate) struct HistoryArgs {
     /// The folder for runs; by default below the user's data folder
     // An empty one is taken here, and for none later: see `without_empty`.
@@ -207,6 +194,9 @@ pub(crate) enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+
+        #[command(flatten)]
+        aside: WithoutHistory,
     },
     /// Serve a few demo tools over stdio, for examples that run offline
     DemoServer(DemoServerArgs),
@@ -329,6 +319,9 @@ pub(crate) struct SchemaArgs {
     /// The schema of test files
     #[arg(long)]
     pub(crate) tests: bool,
+
+    #[command(flatten)]
+    pub(crate) aside: WithoutHistory,
 }
 
 #[derive(Debug, Args)]
@@ -340,6 +333,9 @@ pub(crate) struct InitArgs {
     /// Write over a file that is there
     #[arg(long)]
     pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) aside: WithoutHistory,
 }
 
 #[derive(Debug, Args)]
@@ -347,6 +343,9 @@ pub(crate) struct DemoServerArgs {
     /// The folder whose files can be listed and read
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub(crate) root: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) aside: WithoutHistory,
 }
 
 impl Command {
@@ -414,33 +413,5 @@ fn take<T>(option: &str, own: &mut Option<T>, before: Option<T>) -> anyhow::Resu
             Ok(())
         }
         (_, None) => Ok(()),
-    }
-}
-
-impl FileArgs {
-    /// The files, where a graph file is needed.
-    pub(crate) fn files(&self) -> anyhow::Result<Files> {
-        const USUAL: [&str; 3] = ["graph.yaml", "mcpgraph.yaml", "config.yaml"];
-        let graph = match &self.graph {
-            Some(path) => path.clone(),
-            None => {
-                USUAL.iter().map(PathBuf::from).find(|path| path.is_file()).ok_or_else(|| {
-                    super::usage(
-                        "no graph file: give one with -g, or write a first one with `mcpgraph init`",
-                    )
-                })?
-            }
-        };
-        Ok(Files { graph, mcp: self.mcp.clone(), edgelake: self.edgelake.clone() })
-    }
-
-    /// The files of a server: without a graph file the servers of an `mcp.json` are enough.
-    pub(crate) fn served(&self) -> anyhow::Result<Files> {
-        match (self.files(), &self.mcp) {
-            (Err(_), Some(mcp)) if self.graph.is_none() => {
-                Ok(Files { graph: mcp.clone(), mcp: Some(mcp.clone()), edgelake: None })
-            }
-            (files, _) => files,
-        }
     }
 }

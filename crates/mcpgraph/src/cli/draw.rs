@@ -54,6 +54,14 @@ fn draw_procedure(path: &Path, as_dot: bool) -> anyhow::Result<Exit> {
 /// The tool with this name, or an error that helps to find it.
 pub(super) fn find(graph: &Graph, name: &str) -> anyhow::Result<Arc<Tool>> {
     graph.runnable(name).cloned().ok_or_else(|| {
+        // What servers have is called by clients, and is known only when they are asked.
+        if graph.tools.is_empty() {
+            return usage(format!(
+                "there is no tool `{}`: the file has no tools of its own; tools of servers that it \
+                 exposes are called by the clients of `mcpgraph serve`, not with `mcpgraph run`",
+                printable(name)
+            ));
+        }
         let names: Vec<&str> = graph.tools.iter().map(|tool| &*tool.name).collect();
         let hint = suggest::did_you_mean(name, names.iter().copied())
             .unwrap_or_else(|| format!("the file has: {}", names.join(", ")));

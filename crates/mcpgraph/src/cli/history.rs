@@ -1,9 +1,12 @@
 //! The record of runs, as the command line opens it.
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::ArgMatches;
+use clap::parser::ValueSource;
 use mcpgraph_access::Tokens;
 use mcpgraph_durable::{Dbos, Local};
 use mcpgraph_journal::{Journal, JournalOptions, Retention};
@@ -14,12 +17,37 @@ use super::usage;
 use crate::data;
 use crate::durable::Identity;
 
+/// Whether there is a folder, or nothing where one could be made.
+fn may_be_folder(path: &Path) -> bool {
+    match std::fs::metadata(path) {
+        Ok(found) => found.is_dir(),
+        Err(error) => error.kind() != ErrorKind::NotADirectory,
+    }
+}
+
 impl HistoryArgs {
     /// A variable that is set to nothing counts as one that is not set, as other programs have it.
     pub(super) fn without_empty(mut self) -> Self {
         self.data = self.data.filter(|folder| !folder.as_os_str().is_empty());
         self.store = self.store.filter(|url| !url.is_empty());
         self
+    }
+
+    /// Refuses what was typed and cannot be right, whatever is away at the moment: whoever types a
+    /// place for runs wants them there. What variables say was meant for other calls, too.
+    pub(super) fn refuse_impossible(&self, matches: &ArgMatches) -> anyhow::Result<()> {
+        let is_typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
+        if is_typed("store") {
+            self.database()?;
+        }
+        let folder = self.data.as_ref().filter(|_| is_typed("data"));
+        if let Some(folder) = folder.filter(|folder| !may_be_folder(folder)) {
+            let folder = folder.display();
+            return Err(usage(format!(
+                "--data is the folder for runs, and `{folder}` is a file or below one"
+            )));
+        }
+        Ok(())
     }
 
     /// Opens the record for writing. Where that cannot be done runs are still executed: a record is

@@ -24,6 +24,12 @@ pub(crate) fn error(text: &str) {
     say(&format!("{style}error{style:#}: {text}\n"));
 }
 
+/// Writes to stderr what is doubtful and no error.
+pub(crate) fn warning(text: &str) {
+    let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Yellow.into()));
+    say(&format!("{style}warning{style:#}: {text}\n"));
+}
+
 /// Writes diagnostics for people.
 pub(crate) fn diagnostics(diagnostics: &Diagnostics) {
     if !diagnostics.is_empty() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcpgraph_diagnostics::{printable, shortened};
 use mcpgraph_graph::Schema;
-use mcpgraph_journal::{Question, rfc3339};
+use mcpgraph_journal::{Question, QuestionId, rfc3339};
 use mcpgraph_runtime::{Questions, Refused, Reply};
 use mcpgraph_value::{Map, Value};
 
@@ -19,7 +19,7 @@ const SHOWN: usize = 80;
 
 /// Dispatches `mcpgraph questions`.
 pub(super) fn questions(args: QuestionsArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    let store = Runs::open(history)?;
+    let store = Runs::open_for("questions", history)?;
     match args.command {
         QuestionsCommand::Ls => list(&store, args.json),
         QuestionsCommand::Answer(answer) => give(store, &answer, args.json),
@@ -64,7 +64,8 @@ fn row(question: &Question) -> [String; 6] {
 fn give(store: Runs, args: &AnswerArgs, json: bool) -> anyhow::Result<Exit> {
     let questions = Questions::new(Arc::new(store.journal));
     let given = block_on(Threads::One, async {
-        let Ok(id) = args.question.parse() else { return Ok(Err(Refused::Unknown)) };
+        let found = resolve(&questions, &args.question).await?;
+        let Some(id) = found else { return Ok(Err(Refused::Unknown)) };
         let Some(question) = questions.find(id).await? else { return Ok(Err(Refused::Unknown)) };
         let reply = if args.decline {
             if !args.answer.is_empty() {
@@ -87,15 +88,40 @@ fn give(store: Runs, args: &AnswerArgs, json: bool) -> anyhow::Result<Exit> {
             }
             Reply::Answer(answer.into())
         };
-        Ok(questions.answer(id, reply).await)
+        Ok(questions.answer(id, reply).await.map(|()| id))
     })?;
     match given {
-        Ok(()) if json => print(&Map::from_iter([("answered", args.question.as_str())]).into())?,
-        Ok(()) => output::say("the run goes on\n"),
+        Ok(id) if json => print(&Map::from_iter([("answered", id.to_string())]).into())?,
+        Ok(_) => output::say("the run goes on\n"),
         Err(refused) => {
             output::error(&format!("{refused} [{}]", refused.code().id()));
             return Ok(Exit::Failure);
         }
     }
     Ok(Exit::Success)
+}
+
+/// The question with this id, or the only one that waits whose id begins so.
+async fn resolve(questions: &Questions, id: &str) -> anyhow::Result<Option<QuestionId>> {
+    if let Ok(id) = id.parse() {
+        return Ok(Some(id));
+    }
+    let digits = |id: &str| id.replace('-', "").to_ascii_lowercase();
+    let wanted = digits(id);
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let waiting = questions.pending(None).await?;
+    let ids = waiting.iter().map(|question| question.id);
+    let meant: Vec<_> = ids.filter(|id| digits(&id.to_string()).starts_with(&wanted)).collect();
+    match &*meant {
+        [] => Ok(None),
+        [id] => Ok(Some(*id)),
+        [first, second, ..] => Err(usage(format!(
+            "{} questions that wait have ids that begin with `{}`, {first} and {second} among \
+             them: give more of it",
+            meant.len(),
+            printable(id)
+        ))),
+    }
 }

@@ -11,7 +11,7 @@ use super::{Exit, output};
 
 /// Lists requests, the newest first.
 pub(super) fn requests(args: RequestsArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    let store = Runs::open(history)?;
+    let store = Runs::open_for("requests", history)?;
     let listing = store.journal.requests(&RequestFilter {
         token: args.token,
         method: args.method,

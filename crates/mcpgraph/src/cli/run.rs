@@ -1,5 +1,6 @@
 mod blame;
 mod steps;
+mod strangers;
 mod typed;
 
 use std::io::Read as _;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::blame::Blame;
 use self::steps::Steps;
+use self::strangers::strangers;
 pub(super) use self::typed::typed;
 use super::args::{HistoryArgs, RunArgs};
 use super::watch::Watch;
@@ -38,6 +40,9 @@ pub(super) fn run(args: RunArgs, history: &HistoryArgs) -> anyhow::Result<Exit> 
     };
     let tool = draw::find(&graph, &args.tool)?;
     let input = arguments(&args, &tool)?;
+    for told in strangers(&input, &tool) {
+        output::warning(&told);
+    }
     let origin = Origin { face: Face::Cli, ..Origin::default() };
     let show = Show { steps: args.trace, json: args.json };
     show.execute(Subject { file, graph, files: Some(files) }, history, async |product, watched| {

@@ -65,10 +65,16 @@ pub(super) struct Runs {
 
 impl Runs {
     pub(super) fn open(history: &HistoryArgs) -> anyhow::Result<Self> {
+        Self::open_for("runs", history)
+    }
+
+    /// The store, to look for things of a kind.
+    pub(super) fn open_for(things: &str, history: &HistoryArgs) -> anyhow::Result<Self> {
         let journal = history.open().map_err(|error| match error.downcast() {
-            Ok(error @ JournalError::NoStore { .. }) => anyhow::anyhow!(
-                "{error}; `mcpgraph run` and `mcpgraph serve` record there, --data names another \
-                 folder"
+            Ok(JournalError::NoStore { dir }) => anyhow::anyhow!(
+                "there are no {things} in {}: no file runs.db; `mcpgraph run` and `mcpgraph serve` \
+                 record there, --data names another folder",
+                dir.display()
             ),
             Ok(error) => error.into(),
             Err(error) => error,

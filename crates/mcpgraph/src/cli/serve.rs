@@ -1,3 +1,4 @@
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,9 +22,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::args::{FileArgs, HistoryArgs, ServeArgs, StudioArgs};
-use super::drain::{self, DRAIN_TIMEOUT, GIVING_UP, stop_on_signal};
+use super::drain::{self, GIVING_UP, stop_on_signal};
 use super::toolkit::OnDisk;
-use super::transport::Transport;
+use super::transport::{Transport, waiting};
 use super::watch::Watch;
 use super::{Exit, Threads, authorize, block_on, health, logging, output, start_is_over};
 use crate::durable::{AtHome, Identity};
@@ -34,7 +35,7 @@ use crate::{McpGraph, seals, sops, stored, tokens, walkers};
 
 /// `mcpgraph -g FILE`: over stdio, for a client's configuration.
 pub(super) fn stdio(files: &FileArgs, history: &HistoryArgs) -> anyhow::Result<Exit> {
-    serve_files(files.served()?, Transport::Stdio { drain: DRAIN_TIMEOUT }, true, history)
+    serve_files(files.served()?, Transport::stdio(), true, history)
 }
 
 /// `mcpgraph studio`.
@@ -255,10 +256,13 @@ async fn over(
     // When the server shuts down, calls under way have been waited for, or shall not be.
     let limits = Limits { shutdown_grace: Duration::ZERO, ..Limits::default() };
     match transport {
-        Transport::Stdio { drain: timeout } => {
+        Transport::Stdio { drain: timeout, has_http } => {
             let draining = (drain.clone(), timeout);
             let signals = tokio::spawn(stop_on_signal(shutdown.clone(), draining, durable)?);
             let server = Server::new(drain::around(&drain, service), broadcaster, limits, shutdown);
+            if let Some(told) = waiting(std::io::stdin().is_terminal(), has_http) {
+                logging::announce(&told);
+            }
             let (input, output) = standard_streams();
             start_is_over();
             serve_stdio(&server, input, output).await?;
@@ -304,13 +308,5 @@ async fn over(
 
 /// Serves any service over stdio until its client goes away.
 pub(super) async fn over_stdio(service: Arc<dyn Service>) -> anyhow::Result<Exit> {
-    over(
-        Transport::Stdio { drain: DRAIN_TIMEOUT },
-        service,
-        Broadcaster::new(),
-        None,
-        None,
-        |_, _| None,
-    )
-    .await
+    over(Transport::stdio(), service, Broadcaster::new(), None, None, |_, _| None).await
 }

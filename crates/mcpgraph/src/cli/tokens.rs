@@ -1,4 +1,3 @@
-use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
 
 use mcpgraph_access::{Grant, NewToken, StoreError, Token, Tokens};
@@ -8,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::HistoryArgs;
 use super::args::tokens::{AddArgs, TokensArgs, TokensCommand};
+use super::runs::text::{Side, table};
 use super::{Exit, output};
 
 /// Dispatches `mcpgraph tokens`.
@@ -57,38 +57,39 @@ fn list(tokens: &Tokens, json: bool) -> anyhow::Result<Exit> {
         output::data(&format!("{:#}\n", json!({ "tokens": all })))?;
         return Ok(Exit::Success);
     }
-    let mut text = String::new();
-    for token in tokens.iter() {
-        let list = |names: &[String]| match names {
-            [] => "all".to_owned(),
-            names => printable(&names.join(",")).to_string(),
-        };
-        let rate = token.rate.map_or_else(|| "any".to_owned(), |rate| rate.to_string());
-        let end = token.expires.map_or_else(|| "never".to_owned(), time);
-        let Grant { servers, tools } = &token.grant;
-        // Writing to a text does not fail.
-        writeln!(
-            text,
-            "{}  {}  servers {}  tools {}  rate {rate}{}  ends {end}",
-            token.id,
-            printable(&token.name),
-            list(servers),
-            list(tools),
-            tool_rates(token),
-        )
-        .unwrap_or_default();
+    if tokens.is_empty() {
+        output::say("there are no tokens; `mcpgraph tokens add` makes one\n");
+        return Ok(Exit::Success);
     }
-    output::data(&text)?;
+    let heading = [
+        ("TOKEN", Side::Left),
+        ("NAME", Side::Left),
+        ("SERVERS", Side::Left),
+        ("TOOLS", Side::Left),
+        ("RATE", Side::Left),
+        ("TOOL RATES", Side::Left),
+        ("ENDS", Side::Left),
+    ];
+    output::data(&table(heading, &tokens.iter().map(row).collect::<Vec<_>>()))?;
     Ok(Exit::Success)
 }
 
-/// What is said of the rates of single tools, where there are any.
-fn tool_rates(token: &Token) -> String {
-    if token.tool_rates.is_empty() {
-        return String::new();
-    }
+fn row(token: &Token) -> [String; 7] {
+    let list = |names: &[String]| match names {
+        [] => "all".to_owned(),
+        names => names.join(","),
+    };
     let rates = token.tool_rates.iter().map(|(tools, rate)| format!("{tools}={rate}"));
-    format!("  tool rates {}", printable(&rates.collect::<Vec<_>>().join(",")))
+    let rates = rates.collect::<Vec<_>>().join(",");
+    [
+        token.id.clone(),
+        token.name.clone(),
+        list(&token.grant.servers),
+        list(&token.grant.tools),
+        token.rate.map_or_else(|| "any".to_owned(), |rate| rate.to_string()),
+        if rates.is_empty() { "-".to_owned() } else { rates },
+        token.expires.map_or_else(|| "never".to_owned(), time),
+    ]
 }
 
 fn remove(tokens: &Tokens, name: &str, json: bool) -> anyhow::Result<Exit> {

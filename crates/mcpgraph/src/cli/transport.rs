@@ -16,6 +16,8 @@ pub(super) enum Transport {
     Stdio {
         /// How long calls under way may take when the server is to end.
         drain: Duration,
+        /// Whether the command could listen for HTTP instead.
+        has_http: bool,
     },
     Http {
         address: SocketAddr,
@@ -28,6 +30,11 @@ pub(super) enum Transport {
 }
 
 impl Transport {
+    /// Over stdio, where nothing was said about it.
+    pub(super) fn stdio() -> Self {
+        Self::Stdio { drain: DRAIN_TIMEOUT, has_http: false }
+    }
+
     /// What a command line asks for, without a studio: further hosts and origins may be allowed.
     pub(super) fn of(
         listening: &ListenArgs,
@@ -35,7 +42,9 @@ impl Transport {
         history: &HistoryArgs,
     ) -> anyhow::Result<Self> {
         let drain = listening.drain_timeout;
-        let Some(address) = listening.http else { return Ok(Self::Stdio { drain }) };
+        let Some(address) = listening.http else {
+            return Ok(Self::Stdio { drain, has_http: true });
+        };
         let access = access(history)?;
         let asks = access.as_ref().is_some_and(|access| access.asks());
         if !asks && !address.ip().is_loopback() && !listening.insecure {
@@ -86,6 +95,14 @@ impl Transport {
     }
 }
 
+/// What to tell a person who started a server over stdio by hand: it says nothing until a client
+/// does. Nothing where stdin is a client's already.
+pub(super) fn waiting(stdin_is_terminal: bool, has_http: bool) -> Option<String> {
+    let instead = if has_http { "; --http ADDRESS serves over HTTP" } else { "" };
+    stdin_is_terminal
+        .then(|| format!("serving MCP over stdio: waiting for a client (Ctrl-C ends it{instead})"))
+}
+
 fn http_config(address: IpAddr, hosts: &[String], origins: &[String]) -> HttpConfig {
     let mut config = HttpConfig::default();
     if address.is_unspecified() && hosts.is_empty() {
@@ -125,4 +142,18 @@ fn access(history: &HistoryArgs) -> anyhow::Result<Option<Arc<Access>>> {
         ));
     }
     Ok(Some(Access::new(tokens)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_person_is_told_that_a_client_is_waited_for() {
+        assert_eq!(waiting(false, true), None);
+        assert_eq!(waiting(false, false), None);
+        let told = waiting(true, false).unwrap();
+        assert!(told.contains("waiting for a client") && !told.contains("--http"), "{told}");
+        assert!(waiting(true, true).unwrap().contains("--http ADDRESS"));
+    }
 }

@@ -387,3 +387,22 @@ fn a_page_may_ask_before_it_shows_a_token_and_reads_that_it_was_refused() {
         assert!(rest.contains(header), "{header}: {rest}");
     }
 }
+
+#[test]
+fn tokens_are_listed_as_a_table() {
+    let world = World::new();
+    let none = world.tokens(&["ls"]);
+    assert!(none.stdout.is_empty());
+    assert!(String::from_utf8(none.stderr).unwrap().contains("no tokens"));
+    world.add("all", &[]);
+    world.add("ci", &["--servers", "one,two", "--rate", "5/s"]);
+    let listed = String::from_utf8(world.tokens(&["ls"]).stdout).unwrap();
+    let lines: Vec<&str> = listed.lines().collect();
+    let [heading, all, ci] = *lines else { panic!("{listed}") };
+    assert!(heading.starts_with("TOKEN") && heading.ends_with("TOOL RATES  ENDS"), "{listed}");
+    let cells = |line: &str| -> Vec<String> {
+        line.split_whitespace().skip(1).map(str::to_owned).collect()
+    };
+    assert_eq!(cells(all), ["all", "all", "all", "any", "-", "never"]);
+    assert_eq!(cells(ci)[..3], ["ci", "one,two", "all"]);
+}

@@ -36,4 +36,5 @@ mod studio;
 mod telling;
 mod testing;
 mod toolkit;
+mod typing;
 mod workflows;

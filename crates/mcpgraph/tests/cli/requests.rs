@@ -81,3 +81,10 @@ fn the_log_is_there_over_http() {
     let (head, problem) = get("/api/requests?status=fine");
     assert!(head.contains("400") && problem.to_string().contains("tool-error"), "{problem}");
 }
+
+#[test]
+fn a_store_without_anything_has_no_requests() {
+    let world = World::new();
+    let said = String::from_utf8(world.run(&["requests"]).stderr).unwrap();
+    assert!(said.contains("there are no requests in") && !said.contains("no runs"), "{said}");
+}

@@ -242,6 +242,7 @@ async fn requests_that_make_no_sense_are_explained() {
         ("{", 400, "not JSON"),
         ("{}", 400, "tool"),
         (r#"{"tool": "none"}"#, 404, "none"),
+        (r#"{"tool": "smu_to"}"#, 404, "did you mean `sum_to`?"),
         (r#"{"tool": "sum_to", "arguments": 1}"#, 400, "object"),
         (r#"{"tool": "sum_to", "paused": 1}"#, 400, "paused"),
         (r#"{"tool": "sum_to", "breakpoints": [{}]}"#, 400, "node"),

@@ -18,6 +18,7 @@ use tonic::metadata::MetadataMap;
 use tonic::transport::ClientTlsConfig;
 
 use super::TelemetryError;
+use super::collector::Collector;
 use crate::{Protocol, Settings};
 pub(super) use answer::Answer;
 use listening::{Exchange, Exchanges, Listening};
@@ -48,7 +49,11 @@ impl Exporter {
 }
 
 /// What sends spans. It must be called inside of the runtime that will send them.
-pub(super) fn build(settings: &Settings, resource: &Resource) -> Result<Exporter, TelemetryError> {
+pub(super) fn build(
+    settings: &Settings,
+    resource: &Resource,
+    collector: &Collector,
+) -> Result<Exporter, TelemetryError> {
     let fault = |reason: String| {
         let endpoint = shown(&settings.endpoint);
         TelemetryError::Settings { endpoint, reason }
@@ -62,10 +67,15 @@ pub(super) fn build(settings: &Settings, resource: &Resource) -> Result<Exporter
     drop(rustls::crypto::ring::default_provider().install_default());
     let timeout = settings.timeout;
     let exchanges: Exchanges = Arc::new(Mutex::new(Exchange::before(Instant::now())));
+    let listening = |client| Listening {
+        client,
+        exchanges: Arc::clone(&exchanges),
+        collector: collector.clone(),
+    };
     let exporter = match settings.protocol {
         Protocol::Grpc => grpc(settings, &url),
-        Protocol::HttpProtobuf => http(settings, &url, OtlpProtocol::HttpBinary, &exchanges),
-        Protocol::HttpJson => http(settings, &url, OtlpProtocol::HttpJson, &exchanges),
+        Protocol::HttpProtobuf => http(settings, &url, OtlpProtocol::HttpBinary, listening),
+        Protocol::HttpJson => http(settings, &url, OtlpProtocol::HttpJson, listening),
     };
     let mut spans = exporter.map_err(fault)?;
     spans.set_resource(resource);
@@ -76,7 +86,7 @@ fn http(
     settings: &Settings,
     url: &reqwest::Url,
     protocol: OtlpProtocol,
-    exchanges: &Exchanges,
+    listening: impl FnOnce(reqwest::Client) -> Listening,
 ) -> Result<SpanExporter, String> {
     let mut client = reqwest::Client::builder()
         // A redirect could take credentials to another host.
@@ -89,7 +99,7 @@ fn http(
     let headers: HashMap<String, String> = settings.headers.iter().cloned().collect();
     SpanExporter::builder()
         .with_http()
-        .with_http_client(Listening { client, exchanges: Arc::clone(exchanges) })
+        .with_http_client(listening(client))
         .with_protocol(protocol)
         .with_endpoint(&settings.endpoint)
         .with_timeout(settings.timeout)
@@ -139,7 +149,7 @@ fn is_local(url: &reqwest::Url) -> bool {
 }
 
 /// What may be shown of an endpoint: it may hold credentials.
-fn shown(endpoint: &str) -> String {
+pub(super) fn shown(endpoint: &str) -> String {
     match reqwest::Url::parse(endpoint) {
         Ok(url) if is_http(&url) => url.origin().ascii_serialization(),
         _ => "a URL that cannot be read".to_owned(),

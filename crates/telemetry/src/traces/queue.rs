@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::collector::Collector;
 use super::exporter::{Answer, Exporter};
 use super::{Delivery, TelemetryError};
 use crate::Batching;
@@ -43,6 +44,7 @@ pub(super) struct Queue {
     /// Becomes true when the thread is done.
     is_done: watch::Receiver<bool>,
     counts: Arc<Counts>,
+    collector: Collector,
 }
 
 #[derive(Default)]
@@ -75,6 +77,7 @@ impl Queue {
     /// Starts the thread; the exporter is made in its runtime.
     pub(super) fn start(
         batching: Batching,
+        collector: Collector,
         exporter: impl FnOnce() -> Result<Exporter, TelemetryError>,
     ) -> Result<Self, TelemetryError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -92,6 +95,7 @@ impl Queue {
             waiting,
             stop: stop.clone(),
             counts: Arc::clone(&counts),
+            collector: collector.clone(),
             is_in_trouble: false,
             said: None,
         };
@@ -99,7 +103,7 @@ impl Queue {
             runtime.block_on(sending.run());
             done.send_replace(true);
         })?;
-        Ok(Self { spans, stop, is_done, counts })
+        Ok(Self { spans, stop, is_done, counts, collector })
     }
 
     pub(super) fn delivery(&self) -> Delivery {
@@ -120,8 +124,9 @@ impl Queue {
         if tokio::time::timeout(within, done).await.is_err() {
             let waiting = self.delivery().waiting;
             tracing::warn!(
-                "{waiting} spans were not exported within {} ms of the end",
-                within.as_millis()
+                "{waiting} spans were not exported within {} ms of the end: {}",
+                within.as_millis(),
+                self.collector.trouble_or(None)
             );
         }
     }
@@ -173,6 +178,7 @@ struct Sending {
     waiting: mpsc::Receiver<SpanData>,
     stop: CancellationToken,
     counts: Arc<Counts>,
+    collector: Collector,
     /// Whether the latest export failed: what is told once need not be told again.
     is_in_trouble: bool,
     /// What the collector said last about spans that it took.
@@ -238,6 +244,7 @@ impl Sending {
         self.counts.exported.fetch_add(size - lost, Ordering::Relaxed);
         self.counts.refused.fetch_add(lost, Ordering::Relaxed);
         if !std::mem::replace(&mut self.is_in_trouble, true) {
+            let why = self.collector.trouble_or(Some(&why));
             tracing::warn!("{lost} spans were lost, and more may be: {why}");
         }
     }

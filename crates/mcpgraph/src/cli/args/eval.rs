@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::aside::WithoutHistory;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -25,6 +27,9 @@ pub(crate) struct EvalArgs {
     /// A JSON file with the data, as {node_id: output} for graphs; - reads stdin
     #[arg(long, value_name = "FILE")]
     pub(crate) context: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) aside: WithoutHistory,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

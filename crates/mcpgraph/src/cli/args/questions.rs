@@ -8,7 +8,8 @@ Examples:
   mcpgraph questions answer 01a1e1d6-…                          a yes, where nothing is to be filled in
   mcpgraph questions answer 01a1e1d6-… --decline
 
-The first answer counts, whoever gives it: the caller, the studio or this command.")]
+The first answer counts, whoever gives it: the caller, the studio or this command.
+An id may be shortened as long as only one question that waits begins so.")]
 pub(crate) struct QuestionsArgs {
     #[command(subcommand)]
     pub(crate) command: QuestionsCommand,

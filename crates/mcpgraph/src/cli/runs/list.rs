@@ -3,7 +3,7 @@ use mcpgraph_journal::{Filter, Listing, RunStatus, RunSummary, rfc3339};
 use mcpgraph_value::{Map, Value};
 
 use super::super::args::runs::{ListArgs, When};
-use super::text::{Side, count, duration, table};
+use super::text::{Side, count, table, took};
 use super::{Exit, Runs, output, print, usage};
 
 /// How much of an error a line shows.
@@ -68,7 +68,7 @@ fn row(run: &RunSummary) -> [String; 7] {
         rfc3339(run.started),
         run.tool.to_string(),
         run.status.name().to_owned(),
-        duration(run.duration),
+        took(run),
         run.steps.to_string(),
         remark(run),
     ]

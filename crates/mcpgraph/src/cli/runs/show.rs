@@ -1,12 +1,12 @@
 mod steps;
 
-use mcpgraph_diagnostics::{printable, shortened};
+use mcpgraph_diagnostics::shortened;
 use mcpgraph_journal::{Question, RunStatus, RunSummary, StoredEvent, rfc3339};
 use mcpgraph_value::{Map, Value};
 
 use self::steps::Told;
 use super::super::args::runs::ShowArgs;
-use super::text::{count, duration, facts};
+use super::text::{count, facts, took};
 use super::{Exit, Runs, output, print, step};
 
 /// How many events are read at a time.
@@ -77,7 +77,7 @@ fn about(run: &RunSummary, told: &Told, asked: &[Question]) -> Vec<(&'static str
         ("tool", format!("{}, version {}", run.tool, run.digest)),
         ("status", status(run)),
         ("started", rfc3339(run.started)),
-        ("took", duration(run.duration)),
+        ("took", took(run)),
         ("called", called(run)),
     ];
     if let Some(trace) = &run.origin.trace {
@@ -94,21 +94,22 @@ fn about(run: &RunSummary, told: &Told, asked: &[Question]) -> Vec<(&'static str
         about.push(("lost", format!("{lost}: the disk was full or too slow")));
     }
     about.extend(asked.iter().map(|question| {
-        let message = shortened(&printable(&question.message), SHOWN);
+        let message = &question.message;
         ("asks", format!("{message} (node `{}`, question {})", question.node, question.id))
     }));
     if told.finished.is_none() {
         about.extend(told.waits().map(|until| ("waits", until)));
     }
     if let Some(StoredEvent::Started { input, .. }) = &told.started {
-        about.push(("input", shortened(&input.text(), SHOWN)));
+        about.push(("input", cut(&input.text())));
     }
     if let Some(StoredEvent::Finished { outcome, .. }) = &told.finished {
         about.push(match outcome {
-            Ok(result) => ("result", shortened(&result.text(), SHOWN)),
+            Ok(result) => ("result", cut(&result.text())),
             Err(error) => {
                 let node = error.node.as_ref().map(|node| format!("node `{node}`: "));
-                let message = shortened(&error.message.text(), SHOWN);
+                // Why a run failed is what its reader wants to know; the end of it, too.
+                let message = error.message.text();
                 let code = error.kind.code();
                 ("error", format!("{}{message} [{code}]", node.unwrap_or_default()))
             }
@@ -127,12 +128,19 @@ fn status(run: &RunSummary) -> String {
     }
 }
 
+/// A payload on one line, which says where the rest is if it is cut.
+fn cut(text: &str) -> String {
+    let shown = shortened(text, SHOWN);
+    let is_cut = text.chars().nth(SHOWN).is_some();
+    if is_cut { format!("{shown} (--json shows all of it)") } else { shown }
+}
+
 /// Who asked for the run.
 fn called(run: &RunSummary) -> String {
     let mut called = format!("from {}", run.origin.face.name());
     if let Some(client) = &run.origin.client {
         called.push_str(" by ");
-        called.push_str(&shortened(client, SHOWN));
+        called.push_str(client);
     }
     if let Some(protocol) = &run.origin.protocol {
         called.push_str(", protocol ");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use mcpgraph_diagnostics::printable;
-use mcpgraph_journal::{Payload, Truncated};
+use mcpgraph_journal::{Payload, RunStatus, RunSummary, Truncated};
 use unicode_width::UnicodeWidthStr as _;
 
 /// On which side of its column a cell stands.
@@ -72,6 +72,15 @@ fn three_digits(number: f64) -> String {
         ..10.0 => format!("{number:.2}"),
         10.0..100.0 => format!("{number:.1}"),
         _ => format!("{number:.0}"),
+    }
+}
+
+/// How long a run took. Of one that was interrupted before more than its beginning was written, that
+/// is not known.
+pub(in crate::cli) fn took(run: &RunSummary) -> String {
+    match run.status {
+        RunStatus::Interrupted if run.duration.is_zero() => "-".to_owned(),
+        _ => duration(run.duration),
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn without_servers(files: &FileArgs) -> anyhow::Result<Loaded> {
 
 /// The version that is current.
 pub(super) fn current(files: &FileArgs) -> anyhow::Result<Loaded> {
-    let loaded = files.files()?.load();
+    let loaded = files.files_or(", go on with the recorded one with --recorded")?.load();
     output::diagnostics(&loaded.diagnostics);
     Ok(loaded)
 }

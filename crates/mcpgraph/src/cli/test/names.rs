@@ -114,7 +114,12 @@ impl Names {
             let list = shortened(&known.join(", "), SHOWN * 4);
             (!known.is_empty()).then(|| format!("what calls, and what is called: {list}"))
         });
-        let message = format!("{} neither calls anything outside nor is called", quoted(name));
+        // Names of calls have a point, as in `server.tool`.
+        let message = if name.contains('.') {
+            format!("nothing calls {}, and there is no node of that name", quoted(name))
+        } else {
+            format!("there is no node {}", quoted(name))
+        };
         Some((message, hint))
     }
 }

@@ -329,3 +329,34 @@ fn another_process_takes_the_answer() {
     until("completed");
     assert_eq!(get()["result"]["content"][0]["text"], "kept");
 }
+
+/// Ids are as long as those of runs, and may be shortened as they may.
+#[test]
+fn an_id_may_be_shortened() {
+    let world = World::new();
+    let server = world.serve();
+    let client = Caller::new(&server, "none", json!({}));
+    let answer = |id: &str| {
+        let mut answer = command();
+        answer.args(["questions", "answer", id, "copies=1", "--json"]).args(world.options());
+        let output = answer.output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    for _ in 0..2 {
+        client.call("send", to_ada());
+    }
+    let listed = command().args(["questions", "ls", "--json"]).args(world.options()).output();
+    let listed: Value = serde_json::from_slice(&listed.unwrap().stdout).unwrap();
+    let id = listed["questions"][0]["id"].as_str().unwrap();
+
+    let (code, said) = answer(&id[..4]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("2 questions that wait") && said.contains(id), "{said}");
+    for unknown in ["ffff", "", "-", "nobody"] {
+        let (code, said) = answer(unknown);
+        assert_eq!(code, Some(1), "{unknown}: {said}");
+    }
+    let (code, said) = answer(&id[..30].to_uppercase());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), json!({ "answered": id }));
+}

@@ -216,3 +216,13 @@ fn an_output_that_was_too_large_is_had_again_or_given() {
     assert!(code == 1 && said.contains("different at step 3 `number`"), "{said}");
     assert!(said.contains("earlier step"), "{said}");
 }
+
+/// The file a run was of may be anywhere, and the record has it.
+#[test]
+fn who_has_no_graph_file_is_told_of_the_recorded_one() {
+    let store = Store::new();
+    let id = store.record(&graph(), "double", &json!({"n": 1}));
+    let (code, said) = store.failing(&["rerun", &id]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("no graph file") && said.contains("--recorded"), "{said}");
+}

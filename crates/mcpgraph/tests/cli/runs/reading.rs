@@ -246,3 +246,43 @@ fn a_run_that_lost_events_is_marked() {
     let runs = store.json(&["ls"])["runs"].clone();
     assert_eq!((&runs[0]["lostEvents"], &runs[1]["lostEvents"]), (&json!(3), &Value::Null));
 }
+
+/// What one run is asked about is not cut; what may be long says where the rest is.
+#[test]
+fn why_a_run_failed_is_shown_to_its_end() {
+    let store = Store::new();
+    let text = "\
+server: { name: failing, version: '1' }
+mcpServers:
+  demo: { command: '${MCPGRAPH_BIN}', args: [demo-server] }
+tools:
+  - name: fail
+    inputSchema: { type: object }
+    nodes:
+      - { id: in, type: entry, next: call }
+      - { id: call, type: mcp, server: demo, tool: fail, args: { message: $.in.why }, next: out }
+      - { id: out, type: exit }
+";
+    let graph = store.graph("failing.yaml", text);
+    let why = format!("{}the end of it", "a long story, ".repeat(40));
+    let id = store.record(&graph, "fail", &json!({ "why": why }));
+    let shown = store.runs(&["show", &id]);
+    let line = |word: &str| shown.lines().find(|line| line.starts_with(word)).unwrap();
+    assert!(line("error").contains(&why), "{shown}");
+    assert!(line("input").ends_with("… (--json shows all of it)"), "{shown}");
+    // A list keeps to its lines.
+    assert!(!store.runs(&["ls"]).contains("the end of it"));
+}
+
+/// What is not known is not shown as nothing.
+#[test]
+fn a_run_whose_end_nobody_saw_has_no_time_it_took() {
+    let store = Store::new();
+    let id = store.record(&graph(), "double", &json!({"n": 1}));
+    let file = rusqlite::Connection::open(store.path().join("runs.db")).unwrap();
+    let sql = "UPDATE runs SET status = 'running', writer = NULL, duration = 0";
+    assert_eq!(file.execute(sql, []).unwrap(), 1);
+    let (listed, shown) = (store.runs(&["ls"]), store.runs(&["show", &id]));
+    assert!(listed.contains("interrupted") && !listed.contains("0 µs"), "{listed}");
+    assert!(shown.contains("took     -\n"), "{shown}");
+}

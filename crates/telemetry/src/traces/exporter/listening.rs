@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::Answer;
+use crate::traces::collector::Collector;
 
 /// What a last attempt begins before the time is up: the library gives up rather than wait to the
 /// very end, and adds up to 100 ms to what it waits.
@@ -40,12 +41,15 @@ pub(super) type Exchanges = Arc<Mutex<Exchange>>;
 pub(super) struct Listening {
     pub(super) client: reqwest::Client,
     pub(super) exchanges: Exchanges,
+    pub(super) collector: Collector,
 }
 
 #[async_trait]
 impl HttpClient for Listening {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let mut response = self.client.send_bytes(request).await?;
+        let outcome = self.client.send_bytes(request).await;
+        self.collector.note(&outcome);
+        let mut response = outcome?;
         let mut exchange = self.exchanges.lock();
         if response.status().is_success() {
             let content_type = response.headers().get(CONTENT_TYPE);
