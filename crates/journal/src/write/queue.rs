@@ -9,7 +9,7 @@ use super::gather::Gathering;
 use super::live::Live;
 use super::requests::Noted;
 use super::settling::Turn;
-use super::whole::Whole;
+use super::whole::{Spent, Whole};
 use crate::{JournalOptions, StoredEvent};
 
 /// Which part of the bytes that may be queued requests may have beside them.
@@ -50,7 +50,7 @@ pub(super) struct Queue {
     pub(super) gathering: Gathering,
     /// What is in the file, for whoever comes next to drop: memory is freed most cheaply by the
     /// thread that took it.
-    pub(super) spent: Vec<Box<Whole>>,
+    pub(super) spent: Spent,
     pub(super) sleep: Sleep,
     /// The writer was given something to write since it last slept.
     pub(super) has_written: bool,

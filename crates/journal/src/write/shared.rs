@@ -20,7 +20,7 @@ use super::queue::{Item, Queue, Series};
 use super::settling::Settling;
 use super::spare::{self, DRAFTS, EVENTS, LINES, LISTS};
 use super::state::RunState;
-use super::whole::{NotMade, Whole};
+use super::whole::{NotMade, Spent, Whole};
 use crate::codec::write_request;
 use crate::common::Announcing;
 use crate::mask::Masker;
@@ -225,7 +225,7 @@ impl Shared {
     }
 
     /// Queues the line of a request; what is to be dropped instead of the writer.
-    fn queue_request(&self, line: &[u8]) -> Vec<Box<Whole>> {
+    fn queue_request(&self, line: &[u8]) -> Spent {
         let mut queue = self.queue.lock();
         if !queue.has_room_for_request(line.len(), &self.options) {
             drop(queue);
@@ -240,13 +240,13 @@ impl Shared {
     }
 
     /// Leaves what is in the file to whoever comes next.
-    pub(super) fn give_back(&self, spent: Vec<Box<Whole>>) {
+    pub(super) fn give_back(&self, spent: Spent) {
         let before = std::mem::replace(&mut self.queue.lock().spent, spent);
         Self::recycle(before);
     }
 
     /// Drops what is in the file, but for memory that is used again.
-    fn recycle(spent: Vec<Box<Whole>>) {
+    fn recycle(spent: Spent) {
         for whole in spent {
             spare::give_back(&LINES, whole.into_text());
         }
