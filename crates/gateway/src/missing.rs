@@ -96,7 +96,7 @@ mod tests {
         let value = Value::from_json(json).unwrap();
         let name = Arc::from(value.get("name").unwrap().as_str().unwrap());
         let raw = serde_json::value::RawValue::from_string(json.to_owned()).unwrap();
-        ToolInfo { name, raw: raw.into(), value }
+        ToolInfo { name, raw, value }
     }
 
     fn missing(expose: &str) -> Vec<String> {

@@ -54,8 +54,8 @@ pub(crate) struct Whole {
     error: Option<String>,
 }
 
-/// Runs that are in the file, for those who made them to drop.
-#[expect(clippy::vec_box, reason = "they go back as they came, and are not copied on the way")]
+/// Runs that are in the file, for those who made them to drop. They go back as they came, and are not
+/// copied on the way.
 pub(crate) type Spent = Vec<Box<Whole>>;
 
 /// Why the events of a run are not made into a [`Whole`].
