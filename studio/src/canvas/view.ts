@@ -18,7 +18,7 @@ interface Box extends Size {
 }
 
 /** The least zoom at which a graph is shown at first: below it, cards are hard to read. */
-export const READABLE = 0.7;
+export const READABLE = 0.6;
 
 /** What is left free around a graph that is shown as a whole, in parts of it. */
 const PADDING = 0.12;
